@@ -12,6 +12,8 @@ describe('of a slot', () => {
     expect(after(500, 300)).toBe(416)
     expect(after(500, 5000)).toBe(250)
     expect(after(260, 5000)).toBe(250)
+    // What was found took the time, not what was asked for.
+    expect(after(500, 300, 400)).toBe(333)
   })
 
   test('full batches that are quick are followed by greater ones, up to the limit', () => {
@@ -25,7 +27,9 @@ describe('of a slot', () => {
   })
 
   test('the smallest batches grow as well', () => {
-    expect(nextBatchSize({ size: 1, found: 1, tookMs: 1 }, retryPace({ batchSize: 3, batchMs: 250 }))).toBe(2)
+    const grown = (size: number) =>
+      nextBatchSize({ size, found: size, tookMs: 1 }, retryPace({ batchSize: 3, batchMs: 250 }, size))
+    expect([1, 2, 3].map(grown)).toEqual([2, 3, 3])
   })
 
   test('a batch that failed after long is followed by a quarter of what it had, and those by twice as many', () => {

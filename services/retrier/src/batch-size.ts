@@ -13,10 +13,8 @@ export type BatchPace = {
   readonly targetMs: number
   readonly least: number
   readonly most: number
-  /** A batch has at most this many times the messages of the one before … */
+  /** A batch has at most this many times the messages of the one before. */
   readonly growth: number
-  /** … and at least this part of them; left out, any part. */
-  readonly shrink?: number
 }
 
 /** Smaller changes are noise of the clock. */
@@ -26,7 +24,7 @@ const leastGrowth = 1.1
 export function nextBatchSize({ size, found, tookMs }: BatchTime, pace: BatchPace): number {
   const fits = pace.targetMs / Math.max(1, tookMs)
   const clamp = (wanted: number) => Math.max(pace.least, Math.min(pace.most, wanted))
-  if (fits < 1) return clamp(Math.floor(Math.min(size, found) * Math.max(fits, pace.shrink ?? 0)))
+  if (fits < 1) return clamp(Math.floor(Math.min(size, found) * fits))
   // A batch that was not full says nothing about a larger one.
   if (found < size || fits < leastGrowth) return clamp(size)
   return clamp(Math.max(size + 1, Math.floor(size * Math.min(fits, pace.growth))))

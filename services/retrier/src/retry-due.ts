@@ -35,10 +35,10 @@ export type RetryDeps = PlanDeps &
   }
 
 /**
- * Messages come due while a batch is under way, and wait for its end: so batches grow slowly. They shrink by half at
- * most, because one slow batch may be an accident, and to half of the greatest size at least. Each transaction has a fixed
- * price: with batches of a fifth, two processes on one busy machine sent less than one (decision 54). Only a fault makes
- * them smaller than that, by `sizeAfterFault`; from there they double.
+ * Messages come due while a batch is under way, and wait for its end: so batches grow slowly. They shrink to half of the
+ * greatest size at least, because one slow batch may be an accident, and because each transaction has a fixed price: with
+ * batches of a fifth, two processes on one busy machine sent less than one (decision 54). Only a fault makes them smaller
+ * than that, by `sizeAfterFault`; from there they double.
  */
 export function retryPace(
   { batchSize, batchMs }: Pick<RetryDeps, 'batchSize' | 'batchMs'>,
@@ -46,7 +46,7 @@ export function retryPace(
 ): BatchPace {
   const half = Math.ceil(batchSize / 2)
   const growth = size < half ? 2 : 1.25
-  return { targetMs: batchMs, least: Math.min(size, half), most: batchSize, growth, shrink: 1 / 2 }
+  return { targetMs: batchMs, least: Math.min(size, half), most: batchSize, growth }
 }
 
 /** A batch that fails after this many times `batchMs` may have been too large for Kafka. */

@@ -4,12 +4,12 @@ import { WrongToken } from './authenticate.ts'
 import { createSlowGuesses } from './slow-guesses.ts'
 
 let at = 0
-const start = () => {
+const start = ({ withdrawn = new Set<string>() } = {}) => {
   const slowGuesses = createSlowGuesses({ now: () => at })
   return (credentials: string, address = '10.0.0.1') =>
     slowGuesses({ address, credentials }, async () => {
       if (credentials === 'expired') throw new ApiError('SYS_DLQ_UNAUTHENTICATED', 'expired')
-      if (credentials.startsWith('guess')) throw new WrongToken('wrong')
+      if (credentials.startsWith('guess') || withdrawn.has(credentials)) throw new WrongToken('wrong')
       return credentials
     }).catch((error: ApiError) => error.code)
 }
@@ -35,6 +35,29 @@ test('a token that was right before, another address, and who sends none are not
   expect(await ask('another', '10.0.0.2')).toBe('another')
   expect(await ask('')).toBe('')
   expect(await ask('new')).toBe(refused)
+})
+
+test('a token that was right, and is not any more, is a guess like others', async () => {
+  const withdrawn = new Set<string>()
+  const ask = start({ withdrawn })
+  expect(await ask('old')).toBe('old')
+  withdrawn.add('old')
+  for (let n = 0; n < 19; n += 1) await ask(`guess ${n}`)
+  expect(await ask('old')).toBe('SYS_DLQ_UNAUTHENTICATED')
+  expect(await ask('old')).toBe(refused)
+})
+
+test('what is known of ten thousand addresses and tokens is forgotten, not kept for ever', async () => {
+  const ask = start()
+  expect(await ask('right', '10.0.0.9')).toBe('right')
+  for (let n = 0; n < 20; n += 1) await ask('guess')
+  expect(await ask('new')).toBe(refused)
+  for (let n = 0; n < 10_000; n += 1) await ask('guess', `address ${n}`)
+  expect(await ask('new')).toBe('new')
+
+  for (let n = 0; n < 10_000; n += 1) await ask(`right ${n}`, '10.0.0.9')
+  for (let n = 0; n < 20; n += 1) await ask('guess')
+  expect(await ask('right')).toBe(refused)
 })
 
 test('a token that has expired is no guess', async () => {

@@ -27,6 +27,6 @@ export function prepareConsole(
 }
 
 /** "" or "/dlq" */
-export function pathOf(publicUrl: string | undefined): string {
+function pathOf(publicUrl: string | undefined): string {
   return publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '')
 }

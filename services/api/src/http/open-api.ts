@@ -10,7 +10,7 @@ import type { Answer, Route } from './define-route.ts'
 type Json = Record<string, unknown>
 type Schemas = Record<string, v.GenericSchema>
 
-export const documentTitle = 'dlq-manager'
+const documentTitle = 'dlq-manager'
 
 /** The document as an object, ready for JSON. */
 export function openApiDocument(routes: readonly Route[], { version }: { version: string }): Json {

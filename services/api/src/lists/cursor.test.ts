@@ -60,7 +60,8 @@ describe('a cursor is refused', () => {
     ['a year that PostgreSQL does not have', encoded(['mine', '0000-02-20 10:30:00+00', id])],
     ['too many columns', encoded(['mine', '2026-02-20 10:30:00+00', '2026-02-20 10:30:00+00', id])],
     ['a number in place of the id', encoded(['mine', 1])],
-    ['too many characters', 'a'.repeat(10_000)],
+    // White space is all that could be too much: parts of keys have bounds of their own.
+    ['too many characters', Buffer.from(`${JSON.stringify(['mine', id])}${' '.repeat(3000)}`).toString('base64url')],
   ])('that holds %s', (_, cursor) => {
     expect(refusalOf(() => decodeCursor(cursor, 'mine', schema))).toMatch(/^invalid cursor/)
   })

@@ -8,6 +8,7 @@ import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
 import { settleAttempts } from 'dlq-core/queries/retry/attempts.ts'
 import { settleMessages } from 'dlq-core/queries/retry/batches.ts'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { untilWaitingForLock } from 'dlq-testing/postgres/lock-waits.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { claimDue } from 'dlq-testing/rows/claim-due.ts'
@@ -158,6 +159,17 @@ test('a record of a topic that was deleted and created again is no re-failure of
   expect(await read(id)).toEqual(before)
 })
 
+test('a re-failure from before the subscription of its topic reopens its message without a time for a retry', async () => {
+  const id = await storeFirst()
+  await (await publish(id))()
+  await database.sql`update dlq.dlq_positions set manual_below = 2`
+  expect(await store([refailureAt(1, { id, attempt: 1 })])).toMatchObject({ reopened: 1 })
+  expect(await read(id)).toMatchObject({ status: 'PENDING', retry_count: 1, next_retry_at: null })
+  await (await publish(id))()
+  expect(await store([refailureAt(2, { id, attempt: 2 })])).toMatchObject({ reopened: 1 })
+  expect(await read(id)).toMatchObject({ status: 'PENDING', retry_count: 2, next_retry_at: expect.any(Date) })
+})
+
 test('the same re-failure read twice changes nothing the second time', async () => {
   const id = await storeFirst()
   await (await publish(id))()
@@ -298,6 +310,33 @@ test('the re-failure of an archived message restores it', async () => {
     record_headers: before.record_headers,
   })
   expect(await database.sql`select from dlq.dlq_messages_archive`).toHaveLength(0)
+})
+
+test('an archived message whose month has no partition any more gets one when its re-failure restores it', async () => {
+  const id = await storeFirst()
+  await (await publish(id))()
+  const [month] = await database.sql`select tableoid::regclass::text as name from dlq.dlq_messages where id = ${id}`
+  await database.sql`select dlq.archive_messages(array[${id}::uuid])`
+  await database.sql.unsafe(`drop table ${month!.name}`)
+
+  expect(await store([refailureAt(1, { id, attempt: 1 })])).toMatchObject({ stored: 0, reopened: 1 })
+  expect(await read(id)).toMatchObject({ status: 'PENDING', retry_count: 1 })
+})
+
+test('the re-failure of an archived message that is deleted meanwhile becomes a new message that names its predecessor', async () => {
+  const id = await storeFirst()
+  await (await publish(id))()
+  await database.sql`select dlq.archive_messages(array[${id}::uuid])`
+  const refailure = refailureAt(1, { id, attempt: 1 })
+  const { storing } = await database.sql.begin(async (sql) => {
+    await sql`delete from dlq.dlq_messages_archive`
+    // The message is still seen in the archive, and waited for when it is to be restored.
+    const storing = store([refailure])
+    await untilWaitingForLock(database)
+    return { storing }
+  })
+  expect(await storing).toMatchObject({ stored: 1, reopened: 0 })
+  expect(await read(deriveMessageId(refailure))).toMatchObject({ successor_of: id, retry_count: 0 })
 })
 
 test.each([

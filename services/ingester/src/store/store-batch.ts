@@ -353,11 +353,8 @@ function deferredOf(early: EarlyRows | null, letters: readonly DeadLetter[]): Id
 }
 
 async function makePartitions(sql: Database, { early, letters }: Work): Promise<void> {
-  // A restored message may need a month whose partition was dropped.
-  const ids = letters.flatMap(({ message, republished }) =>
-    republished ? [message.id, republished.messageId] : [message.id],
-  )
-  for (const { id } of early?.messages ?? []) ids.push(id)
+  // Not those of messages that are restored: dlq.restore_messages makes them.
+  const ids = [...messagesOf(letters), ...(early?.messages ?? [])].map(({ id }) => id)
   const months = new Map(ids.map((id) => [monthOf(id), id]))
   for (const id of months.values()) await ensureMessagePartition(sql, id)
 }

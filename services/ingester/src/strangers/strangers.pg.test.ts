@@ -1,9 +1,9 @@
 // Teams that may each write one DLQ topic, and write anything there. `npm run soak` stores 100,000 records.
 
-import { listCounts } from 'dlq-core/queries/reading/summary.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
+import { listCounts } from 'dlq-testing/rows/summary-counts.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { hostileRecords, type Team, teams } from './test-hostile-records.ts'

@@ -18,6 +18,17 @@ test('topics share by weight', () => {
       100,
     ),
   ).toEqual([25, 75])
+  // Rounded down, and what is left goes round: no topic takes what is another's by its weight.
+  expect(
+    share(
+      [
+        [1, 1000],
+        [1, 1000],
+        [1, 1000],
+      ],
+      100,
+    ),
+  ).toEqual([34, 33, 33])
 })
 
 test('topics share the places that another one does not need', () => {

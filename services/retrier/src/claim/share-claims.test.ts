@@ -90,6 +90,11 @@ test('a paused topic gets no place, and one with a cap no more than the cap', ()
   expect(sharesOf(topics)).toEqual({ capped: 7, orders: 93 })
 })
 
+test('a topic of which a batch may have few gets no more, and the others get the rest', () => {
+  expect(sharesOf([{ ...topic('held'), most: 3 }, topic('orders')])).toEqual({ held: 3, orders: 97 })
+  expect(sharesOf([{ ...ofRun('held'), most: 1 }])).toEqual({ 'run held': 1 })
+})
+
 test('for any due messages, shares never add up to more than the batch, and none exceeds its cap', () => {
   const due = fc.record({
     weight: fc.integer({ min: 1, max: 100 }),

@@ -49,7 +49,7 @@ export function shareClaims(
       .filter(([, { due }]) => (due.run !== undefined) === ofRuns)
       .map(([key, { policy, most: allowed = batchSize }]) => {
         // Messages in flight are counted in the claim itself, where no other slot can add to them.
-        const most = Math.min(claimCeiling(policy, { inFlight: 0 }), appetite.get(key) ?? batchSize, allowed)
+        const most = Math.min(claimCeiling(policy), appetite.get(key) ?? batchSize, allowed)
         return { topic: key, weight: policy.weight, most }
       })
   const runs = sharersOf(true)

@@ -18,7 +18,7 @@ const trustedMs = 5 * 60_000
 const leastBeyondMs = 15 * 60_000
 
 /** By how much the database's clock is ahead of ours, in milliseconds. Exact to half the time of its answer. */
-export async function measureClock(sql: Sql, now: () => number): Promise<number> {
+async function measureClock(sql: Sql, now: () => number): Promise<number> {
   const asked = monotonicNow()
   const theirs = await readDatabaseClock(sql)
   return theirs - (now() - (monotonicNow() - asked) / 2)

@@ -1,10 +1,11 @@
 // Runs whose verdicts are counted in parts, as those of millions are.
 
-import { addVerdicts, countRunVerdicts, noVerdicts } from 'dlq-core/queries/readers/verdicts.ts'
+import { addVerdicts, noVerdicts } from 'dlq-core/queries/readers/verdicts.ts'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
+import { countRunVerdicts } from 'dlq-testing/rows/run-verdicts.ts'
 import { beforeEach, expect, test } from 'vitest'
 import { createRunCounter } from './run-counter.ts'
 

@@ -2,11 +2,11 @@
 // within the horizon was never called consumed. Kafka is a model here; the tables and the judging are the real ones.
 
 import { keyOf, listReaders, listStoredUntil, recordReaders } from 'dlq-core/queries/readers/reader-watch.ts'
-import { countRunVerdicts } from 'dlq-core/queries/readers/verdicts.ts'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
+import { countRunVerdicts } from 'dlq-testing/rows/run-verdicts.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { judgePartition } from './judge-partition.ts'

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { createBreaker } from './breaker.ts'
 
-function create() {
+function create({ random = 0.5 } = {}) {
   const clock = { ms: 0 }
-  const breaker = createBreaker({ now: () => clock.ms, random: () => 0.5, firstMs: 100, maxMs: 1000 })
+  const breaker = createBreaker({ now: () => clock.ms, random: () => random, firstMs: 100, maxMs: 1000 })
   return { clock, breaker }
 }
 
@@ -33,5 +33,17 @@ test('the wait grows with every probe that fails, up to its bound, and not with 
   breaker.succeeded()
   breaker.failed('away again')
   clock.ms += 100
+  expect(breaker.enter()).toBe('probe')
+})
+
+test.each([
+  [0, 75],
+  [0.9, 120],
+])('with chance %d the first wait takes %d ms, so that retriers do not try Kafka all at once', (random, waitMs) => {
+  const { clock, breaker } = create({ random })
+  breaker.failed('away')
+  clock.ms = waitMs - 1
+  expect(breaker.enter()).toBe('open')
+  clock.ms = waitMs
   expect(breaker.enter()).toBe('probe')
 })

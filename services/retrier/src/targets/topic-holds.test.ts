@@ -23,6 +23,8 @@ test('a topic of which eight records are refused in a row is held with the reaso
   expect(holds.mostOf('narrow', 500)).toBe(20)
   expect(holds.list()).toEqual([{ topic: 'narrow', reason: 'too large', since: new Date(now - 1000) }])
   expect(holds.mostOf('wide', 500)).toBe(500)
+  // Told once, not at every refusal.
+  refuse(3)
   expect(changes).toEqual([['narrow', 'too large']])
 })
 

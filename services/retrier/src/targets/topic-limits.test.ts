@@ -1,7 +1,14 @@
 import { createRequire } from 'node:module'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
-import { bytesAlone, type CheckedRecord, checkRecord, type TopicLimits, unknownLimits } from './topic-limits.ts'
+import { describe, expect, test } from 'vitest'
+import {
+  bytesAlone,
+  type CheckedRecord,
+  checkRecord,
+  type TopicLimits,
+  toLimits,
+  unknownLimits,
+} from './topic-limits.ts'
 
 const require = createRequire(import.meta.url)
 const encodeRecord = require('kafkajs/src/protocol/recordBatch/record/v0') as (record: object) => object
@@ -61,4 +68,40 @@ test.each<[string, number, string]>([
 test('the time is no matter where the broker sets it, and where the record has none', () => {
   expect(check({ times: null }, { timestamp: at(-1000 * hourMs) })).toEqual({ kind: 'fits' })
   expect(check({ times }, { timestamp: undefined })).toEqual({ kind: 'fits' })
+})
+
+describe('the limits of a topic, by its configuration', () => {
+  const none = Number.POSITIVE_INFINITY
+  const longest = '9223372036854775807'
+  const before = 'message.timestamp.before.max.ms'
+  const after = 'message.timestamp.after.max.ms'
+  const difference = 'message.timestamp.difference.max.ms'
+
+  test.each<[string, Record<string, string | null>, Partial<TopicLimits>]>([
+    ['nothing', {}, unknownLimits],
+    ['a retention', { 'retention.ms': '1000' }, { retentionMs: 1000 }],
+    ['no retention by age', { 'retention.ms': '-1' }, { retentionMs: none }],
+    ['an empty value', { 'retention.ms': '' }, { retentionMs: unknownLimits.retentionMs }],
+    ['a value that may not be read', { 'retention.ms': null }, { retentionMs: unknownLimits.retentionMs }],
+    ['a greatest batch', { 'max.message.bytes': '2000' }, { maxBatchBytes: 2000 }],
+    ['deletion', { 'cleanup.policy': 'delete', 'retention.ms': '1000' }, { needsKey: false, retentionMs: 1000 }],
+    ['compaction', { 'cleanup.policy': 'compact', 'retention.ms': '1000' }, { needsKey: true, retentionMs: none }],
+    ['both', { 'cleanup.policy': 'compact, delete', 'retention.ms': '1000' }, { needsKey: true, retentionMs: 1000 }],
+    ['the times of the broker', { 'message.timestamp.type': 'LogAppendTime', [before]: '1' }, { times: null }],
+    [
+      'times',
+      { 'message.timestamp.type': 'CreateTime', [before]: '1', [after]: '2' },
+      { times: { pastMs: 1, aheadMs: 2 } },
+    ],
+    ['times of an older broker', { [difference]: '3' }, { times: { pastMs: 3, aheadMs: 3 } }],
+    [
+      'both, of one between',
+      { [difference]: '3', [before]: longest, [after]: '2' },
+      { times: { pastMs: 3, aheadMs: 2 } },
+    ],
+    ['times without a bound', { [before]: longest, [after]: longest }, { times: { pastMs: none, aheadMs: none } }],
+  ])('with %s', (_, settings, limits) => {
+    const entries = Object.entries(settings).map(([configName, configValue]) => ({ configName, configValue }))
+    expect(toLimits(entries)).toMatchObject(limits)
+  })
 })

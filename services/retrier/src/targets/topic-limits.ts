@@ -3,7 +3,7 @@
 // The broker's checks: org.apache.kafka.storage.internals.log.LogValidator and UnifiedLog.
 
 import type { Header } from 'dlq-core/domain/record/record.ts'
-import kafkajs, { type Admin, type DescribeConfigResponse } from 'kafkajs'
+import kafkajs, { type Admin } from 'kafkajs'
 import { readKafkaFault } from '../publish/kafka-fault.ts'
 
 export type TopicLimits = {
@@ -54,9 +54,11 @@ export async function readTopicLimits(admin: Admin, topics: readonly string[]): 
   }
 }
 
-type ConfigEntries = DescribeConfigResponse['resources'][number]['configEntries']
+/** A value that may not be read is null. */
+type ConfigEntries = readonly { configName: string; configValue: string | null }[]
 
-function toLimits(entries: ConfigEntries): TopicLimits {
+/** What the settings of a topic's configuration say; Kafka's default for each that is missing. */
+export function toLimits(entries: ConfigEntries): TopicLimits {
   const settings = new Map(entries.map(({ configName, configValue }) => [configName, configValue]))
   const numberOf = (name: string) => {
     const value = settings.get(name)

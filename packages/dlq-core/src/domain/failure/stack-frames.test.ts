@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
+  errorMark,
   framesId,
   framesMark,
-  joinTrace,
   type RowError,
   splitFrames,
   storedTrace,
@@ -19,6 +19,14 @@ function splitTrace(trace: string, error: RowError) {
   if (split === null) return null
   const { own, frames } = withoutError(split, error)
   return { own: storedTrace(own), frames }
+}
+
+/** The trace that was split, put together as dlq.stack_trace does. A stored text that does not fit the frames is whole. */
+function joinTrace(stored: string, frames: readonly string[], { error_class, error_message }: RowError): string {
+  const lines = stored.split(framesMark)
+  if (lines.length !== frames.length + 1) return stored
+  const error = () => `${error_class}: ${error_message}`
+  return lines.map((line, index) => line + (frames[index] ?? '').replace(errorMark, error)).join('')
 }
 
 const javaFrames = Array.from(

@@ -19,7 +19,7 @@ export type RowError = Pick<StoredFailure, 'error_class' | 'error_message'>
 /** A line of its own, which people read as "frames left out". */
 export const framesMark = '\t⋮\n'
 /** Among frames: "class: message" of the row's error. */
-const errorMark = '⋮⋮'
+export const errorMark = '⋮⋮'
 const causedBy = 'Caused by: '
 /** The template of a row whose headers are whole. */
 export const noHeaders = '[]'
@@ -99,14 +99,6 @@ function withErrorBehind(frames: readonly string[], at: number, end: number | un
   const all = [...frames.slice(0, at), merged, ...frames.slice(at + 2)]
   made.set(key, all)
   return all
-}
-
-/** The trace that `splitFrames` was given. A stored text that does not fit the frames is whole. */
-export function joinTrace(stored: string, frames: readonly string[], { error_class, error_message }: RowError): string {
-  const lines = stored.split(framesMark)
-  if (lines.length !== frames.length + 1) return stored
-  const error = () => `${error_class}: ${error_message}`
-  return lines.map((line, index) => line + (frames[index] ?? '').replace(errorMark, error)).join('')
 }
 
 /**

@@ -109,6 +109,13 @@ describe('masks of JSON', () => {
     )
   })
 
+  test('hide any number of places, and name a hundred of them', () => {
+    const text = JSON.stringify(Object.fromEntries(Array.from({ length: 150 }, (_, n) => [`n${n}`, n])))
+    const { json: masked, hidden } = maskJson(text, stateOf({ hide: ['/*'] }))
+    expect(new Set(Object.values(JSON.parse(masked)))).toEqual(new Set([hiddenMark]))
+    expect(hidden).toEqual(Array.from({ length: 100 }, (_, n) => `/n${n}`))
+  })
+
   test('refuse what is no JSON', () => {
     for (const text of ['', '{', '{"a":1', '[1', '{"a" 1}', '"a', '1 2', '{"a":}'])
       expect(() => maskJson(text, stateOf({ hide: ['/b'] })), text).toThrow(SyntaxError)
@@ -170,6 +177,16 @@ describe('what asks for hidden values', () => {
   ] as const)('the patch %j overlaps at %s', (operation, found) => {
     expect(patchesHidden([operation], state)).toBe(found)
   })
+
+  test.each(['/lines/0/price', '/lines/-/price', '/lines/1/price'])(
+    'a number in a pointer is a position too: the patch of %s overlaps the mask of /lines/1/price',
+    (path) => {
+      const operation = { op: 'replace', path, value: 1 } as const
+      expect(patchesHidden([operation], stateOf({ hide: ['/lines/1/price'] }))).toBe(path)
+      const other = { ...operation, path: '/lines/first/price' }
+      expect(patchesHidden([other], stateOf({ hide: ['/lines/1/price'] }))).toBeNull()
+    },
+  )
 })
 
 describe('detectors', () => {
@@ -179,6 +196,12 @@ describe('detectors', () => {
     expect(masked('from <a.b+c@mail.example.com>, "ü@bücher.example"; root@localhost @ a@', 'email')).toBe(
       'from <•••>, "•••"; root@localhost @ a@',
     )
+  })
+
+  test('email at the end of a sentence, and as long as an address may be', () => {
+    expect(masked('to a@b.example. Then c@d.example-.', 'email')).toBe('to •••. Then •••-.')
+    expect(masked(`${'a'.repeat(70)}@b.example`, 'email')).toBe('aaaaaa•••')
+    expect(masked(`a@${'b'.repeat(250)}.cccccccc`, 'email')).toBe('•••cccc')
   })
 
   test('IBAN, by its checksum', () => {
@@ -195,6 +218,22 @@ describe('detectors', () => {
     expect(masked('4111 1111 1111 1112 at 1708425000000, offset 90210', 'card')).toBe(
       '4111 1111 1111 1112 at 1708425000000, offset 90210',
     )
+  })
+
+  test.each([
+    ['4111111111119', true],
+    ['411111111117', false],
+    ['4111111111111111110', true],
+    ['41111111111111111123', false],
+    ['1708425000001232', false],
+    ['0111222233334446', false],
+  ])('card of 13 to 19 digits that begins with 2 to 9: %s is one: %s', (digits, isCard) => {
+    expect(masked(digits, 'card')).toBe(isCard ? hiddenMark : digits)
+  })
+
+  test('patterns that are called as what every object has', () => {
+    expect(masked('the constructor of x', 'constructor')).toBe('the ••• of x')
+    expect(detectorFault('constructor')).toBeNull()
   })
 
   test('patterns, together with others', () => {
@@ -268,12 +307,8 @@ describe('masks of topics', () => {
     expect(maskJson('{"id":1,"email":2,"iban":3,"sum":4}', mask.paths!).json).toBe(
       '{"id":1,"email":"•••","iban":"•••","sum":"•••"}',
     )
-    expect([mask.key, mask.hidesHeader!('x-user-id'), mask.hidesHeader!('trace'), mask.text!('a@b.de')]).toEqual([
-      'hide',
-      true,
-      false,
-      hiddenMark,
-    ])
+    expect(['x-user-id', 'X-USER-ID', 'trace'].map(mask.hidesHeader!)).toEqual([true, true, false])
+    expect([mask.key, mask.text!('a@b.de')]).toEqual(['hide', hiddenMark])
     expect(masks.maskOf({ original_topic: 'orders.us', dlq_topic: null })!.key).toBe('pseudonym')
     expect(masks.maskOf({ original_topic: 'payments', dlq_topic: 'payments' })).toBeNull()
   })

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { deadLetter } from '../../../fixtures/dead-letter.ts'
 import { writtenText } from '../record/header-json.ts'
+import type { DeadLetterRecord } from '../record/record.ts'
 import { defaultRetryPolicy } from '../retry/retry-policy.ts'
 import { type ReadingSettings, readDeadLetter } from './new-message.ts'
 
@@ -48,6 +49,39 @@ test('a policy decides whether the payload is stored beside the bytes or derived
     ...{ payload: null, record_value: record.value },
   })
 })
+
+test.each<[string, Partial<DeadLetterRecord>, boolean]>([
+  ['in the dead letter', {}, true],
+  ['fetched from the original', { original: 'fetched' }, true],
+  ['of an original that is gone', { original: 'gone' }, false],
+  ['of an original that could not be read', { original: 'unreachable' }, false],
+  ['of an original that may not be asked for', { original: 'not-allowed' }, false],
+  ['too large to be stored', { unstoredValueBytes: 2_000_000 }, false],
+  ['of a batch that cannot be decoded', { undecodable: 'snappy' }, false],
+])('a message whose bytes are %s is retried by itself only where they are known', (_, more, isRetried) => {
+  const record = deadLetter([['dlq-original-topic', 'orders']], { value: Buffer.from('{}'), ...more })
+  expect(read(record).next_retry_at).toEqual(isRetried ? expect.any(Date) : null)
+})
+
+test.each([
+  ['auto', 'republish', true, true],
+  ['auto', 'republish', false, false],
+  ['auto', 'pull', true, false],
+  ['stored', 'republish', true, false],
+] as const)(
+  'of payload %s and delivery %s, behind: %s, the payload is deferred: %s',
+  (payload, delivery, isBehind, isDeferred) => {
+    const policyOf = () => ({ ...defaultRetryPolicy, payload, delivery })
+    const letter = readDeadLetter(
+      deadLetter([], { value: Buffer.from('{}') }),
+      { ...settings, policyOf, isBehind },
+      now,
+      0,
+    )
+    expect(letter.isPayloadDeferred).toBe(isDeferred)
+    expect(letter.message.payload).toBe(isDeferred ? null : '{}')
+  },
+)
 
 test('a policy has personal data taken out of what the failure says, and of nothing else', () => {
   const record = deadLetter(

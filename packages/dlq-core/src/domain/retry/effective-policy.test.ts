@@ -103,6 +103,14 @@ describe('of the patterns that match', () => {
     ).toBe(1)
   })
 
+  test('one for a DLQ topic sets everything but the delivery, because applications claim by the original topic', () => {
+    const topics = { original_topic: 'orders', dlq_topic: 'orders.dlq' }
+    const said = (pattern: string) => policyOf({ rows: [{ pattern, weight: 9, delivery: 'pull' }] }, topics)
+    expect(said('orders.dlq').policy).toMatchObject({ weight: 9, delivery: defaultRetryPolicy.delivery })
+    expect(said('orders.dlq').origins.delivery.source).toBe('default')
+    expect(said('orders*').policy).toMatchObject({ weight: 9, delivery: 'pull' })
+  })
+
   test('a pattern is one glob, not a list of them', () => {
     expect(policyOf({ rows: [{ pattern: 'a,orders.events.v1', weight: 9 }] }).policy.weight).toBe(1)
   })

@@ -105,8 +105,7 @@ describe('a window', () => {
 })
 
 describe('the number of messages that may be claimed at one time', () => {
-  const ceiling = (policy: Partial<RetryPolicy>, inFlight = 0) =>
-    claimCeiling({ ...defaultRetryPolicy, ...policy }, { inFlight })
+  const ceiling = (policy: Partial<RetryPolicy>) => claimCeiling({ ...defaultRetryPolicy, ...policy })
 
   test('is unlimited by default, and none while the topic is paused', () => {
     expect(ceiling({})).toBe(Number.POSITIVE_INFINITY)
@@ -114,8 +113,9 @@ describe('the number of messages that may be claimed at one time', () => {
     expect(ceiling({ paused: true, maxInFlight: 10, ratePerSecond: 5 })).toBe(0)
   })
 
-  test('is what the cap on messages in flight leaves, and never negative when the cap was lowered', () => {
-    expect([0, 7, 10, 25].map((inFlight) => ceiling({ maxInFlight: 10 }, inFlight))).toEqual([10, 3, 0, 0])
+  test('is the cap on messages in flight, and what is less where there are other limits', () => {
+    expect(ceiling({ maxInFlight: 10 })).toBe(10)
+    expect([3, 50].map((ratePerSecond) => ceiling({ maxInFlight: 10, ratePerSecond }))).toEqual([3, 10])
   })
 
   test('is a second’s worth where there is a rate, and at least one message', () => {
@@ -126,7 +126,7 @@ describe('the number of messages that may be claimed at one time', () => {
   test('is the size of a window only where there are windows', () => {
     expect(ceiling({ runLimit: 50 })).toBe(Number.POSITIVE_INFINITY)
     expect(ceiling({ runLimit: 50, runEveryMs: hour })).toBe(50)
-    expect(ceiling({ runLimit: 50, runEveryMs: hour, maxInFlight: 60 }, 20)).toBe(40)
+    expect(ceiling({ runLimit: 50, runEveryMs: hour, maxInFlight: 40 })).toBe(40)
   })
 })
 
@@ -184,7 +184,7 @@ describe('Wayfair’s regime', () => {
     const taken = messages
       .filter(isDue)
       .toSorted((a, b) => a.next_retry_at!.getTime() - b.next_retry_at!.getTime() || a.arrived - b.arrived)
-      .slice(0, claimCeiling(wayfair, { inFlight: 0 }))
+      .slice(0, claimCeiling(wayfair))
     const after = messages.map((message): Message => {
       if (!taken.includes(message)) return message
       const published = decide(decide(message, { type: 'claimed' }, at), { type: 'published' }, at)

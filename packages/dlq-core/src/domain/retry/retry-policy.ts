@@ -158,10 +158,10 @@ export function nextRunAt(runEveryMs: number, { after, from }: { after: Date; fr
   return new Date(Math.max(notBefore, afterwards))
 }
 
-/** How many messages of the topic may be claimed at most at one time, when `inFlight` of them are RETRYING. */
-export function claimCeiling(policy: RetryPolicy, { inFlight }: { inFlight: number }): number {
+/** How many messages of the topic may be claimed at most at one time, where none of them is RETRYING. */
+export function claimCeiling(policy: RetryPolicy): number {
   if (policy.paused) return 0
-  const free = policy.maxInFlight === null ? Number.POSITIVE_INFINITY : Math.max(0, policy.maxInFlight - inFlight)
+  const free = policy.maxInFlight ?? Number.POSITIVE_INFINITY
   const perRun = policy.runEveryMs === null ? null : policy.runLimit
   const burst = policy.ratePerSecond === null ? null : burstOf(policy.ratePerSecond)
   return Math.min(free, perRun ?? free, burst ?? free)

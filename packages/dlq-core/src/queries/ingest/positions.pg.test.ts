@@ -100,13 +100,15 @@ describe('a position', () => {
 
   test('starts over in a new generation for only one of several callers', async () => {
     await resetPosition(service.sql, { ...partition, next_offset: 100n })
+    // The subscription was to the topic that is gone.
+    await database.sql`update dlq.dlq_positions set manual_below = 50`
     const starts = await Promise.all(
       [1, 2, 3].map(() => beginGeneration(service.sql, { ...partition, seen_offset: 100n, next_offset: 0n })),
     )
-    const [row] = await database.sql`select generation, next_offset from dlq.dlq_positions`
+    const [row] = await database.sql`select generation, next_offset, manual_below from dlq.dlq_positions`
 
     expect(starts.filter(Boolean)).toHaveLength(1)
-    expect(row).toEqual({ generation: 1, next_offset: '0' })
+    expect(row).toEqual({ generation: 1, next_offset: '0', manual_below: null })
   })
 })
 

@@ -4,6 +4,7 @@ import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
+import { countRunVerdicts } from 'dlq-testing/rows/run-verdicts.ts'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { countCameBack, countRises, type Rise } from './count-verdicts.ts'
 import {
@@ -15,7 +16,7 @@ import {
   type SeenReader,
   takeLook,
 } from './reader-watch.ts'
-import { countRunVerdicts, listTopicReaders } from './verdicts.ts'
+import { listTopicReaders } from './verdicts.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)

@@ -79,11 +79,6 @@ export function addVerdicts(counts: VerdictCounts, more: Partial<VerdictCounts>)
   ) as VerdictCounts
 }
 
-/** All of them at once, for runs that are not large. */
-export async function countRunVerdicts(sql: Sql, runId: string): Promise<VerdictCounts> {
-  return addVerdicts(noVerdicts, (await countRunPart(sql, { runId, limit: 1_000_000 })).counts)
-}
-
 /** The runs whose verdicts may have changed since they were counted, those counted longest ago first. */
 export async function listRunsToCount(sql: Sql, { limit, days }: { limit: number; days: number }): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`

@@ -4,13 +4,14 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connectAsService } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { listCounts } from 'dlq-testing/rows/summary-counts.ts'
 import { expect, test } from 'vitest'
 import type { Transaction } from '../../runtime/database/database.ts'
 import { deleteMessages } from '../change/delete-messages.ts'
 import { releaseExpiredLeases } from '../retry/expired-leases.ts'
 import { giveBack, markDead, takeIntoRun } from '../runs/run-messages.ts'
 import { restoreArchived } from '../upkeep/archive.ts'
-import { foldSummary, getSummaryState, groupLines, lines, listCounts, reconcileSummary } from './summary.ts'
+import { foldSummary, getSummaryState, groupLines, lines, reconcileSummary } from './summary.ts'
 
 const database = useDatabase()
 

@@ -3,10 +3,11 @@ import { randomUUID } from 'node:crypto'
 import { connectAsService, useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
+import { listCounts } from 'dlq-testing/rows/summary-counts.ts'
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { migrateDown, migrateUp, migrationStatus } from '../../../../../db/migrate.ts'
 import type { Database } from '../../runtime/database/database.ts'
-import { countByConsumer, countByValue, foldSummary, getSummaryState, listCounts, reconcileSummary } from './summary.ts'
+import { countByConsumer, countByValue, foldSummary, getSummaryState, reconcileSummary } from './summary.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)

@@ -39,24 +39,6 @@ export function deltasOfGroups(sql: Sql) {
     from dlq.dlq_summary_deltas where group_id is not null`
 }
 
-export type Count = {
-  dlq_topic: string | null
-  original_topic: string
-  consumer_group: string | null
-  group_id: string | null
-  status: Status
-  count: number
-}
-
-/** Every count that is not 0. */
-export async function listCounts(sql: Sql): Promise<Count[]> {
-  return sql<Count[]>`
-    select dlq_topic, original_topic, consumer_group, group_id, status, sum(count)::float8 as count
-    from ${lines(sql, { withGroups: true })}
-    group by dlq_topic, original_topic, consumer_group, group_id, status
-    having sum(count) <> 0`
-}
-
 export type StatusCount = { original_topic: string; status: Status; count: number }
 
 /** The specification's overview: the number of messages of each original topic in each status, without zeros. */

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eventually } from 'dlq-testing/eventually.ts'
+import { untilWaitingForLock } from 'dlq-testing/postgres/lock-waits.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { describe, expect, test } from 'vitest'
 import { defaultRetryPolicy, type RetryPolicy, sharedLimitsOf } from '../../domain/retry/retry-policy.ts'
-import { deleteRunBuckets, type Grant, returnTokens, runBucket, takeTokens } from './rate-limits.ts'
+import { deleteRunBuckets, type Grant, returnTokens, returnWindowTokens, runBucket, takeTokens } from './rate-limits.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
@@ -232,6 +233,26 @@ describe('a topic that is retried in windows of fifty every six hours', () => {
     expect((await take(100, 0, { runEveryMs: hour })).granted).toBe(50)
     expect((await take(100, 0)).granted).toBe(0)
     expect((await take(100, 1.5 * hour)).granted).toBe(50)
+  })
+
+  test('gets back what a dead retrier took, as long as the window is the one of its claim', async () => {
+    const { topic, take } = limitedTopic(wayfair)
+    await take(50, 0)
+    await returnWindowTokens(service.sql, { claimedAt: new Date(start), unused: [{ topic, count: 20 }] })
+    expect((await take(100, 0)).granted).toBe(20)
+
+    // Waits for another retrier that begins the next window.
+    const returning = await service.sql.begin(async (sql) => {
+      const next = { topic, wanted: 50, ...sharedLimitsOf({ ...defaultRetryPolicy, ...wayfair })! }
+      await takeTokens(sql, [next], { now: new Date(start + 1.5 * hour) })
+      const returned = returnWindowTokens(service.sql, { claimedAt: new Date(start), unused: [{ topic, count: 20 }] })
+      await untilWaitingForLock(database)
+      return { returned }
+    })
+    await returning.returned
+    expect((await take(100, 1.5 * hour)).granted).toBe(0)
+    await returnWindowTokens(service.sql, { claimedAt: new Date(start), unused: [{ topic, count: 20 }] })
+    expect((await take(100, 1.5 * hour)).granted).toBe(0)
   })
 
   test('may have a rate as well, and keeps both', async () => {

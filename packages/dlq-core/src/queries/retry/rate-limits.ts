@@ -112,13 +112,12 @@ export async function returnWindowTokens(
       -- Tokens are taken before the claim, so a window that began later is another one.
       where bucket.run_started_at <= ${claimedAt}
       order by topic
-      -- In the order in which every statement locks the buckets.
+      -- In the order in which every statement locks the buckets. Whoever waited for a lock is asked again.
       for update of bucket
     )
     update dlq.dlq_rate_buckets bucket set run_used = greatest(0, bucket.run_used - unused.count)
     from unused
-    -- Asked again under the lock.
-    where bucket.topic = unused.topic and bucket.run_started_at <= ${claimedAt}`
+    where bucket.topic = unused.topic`
 }
 
 /** The bucket of a run's own rate. No topic has such a name. */

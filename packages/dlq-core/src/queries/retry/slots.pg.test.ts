@@ -4,7 +4,16 @@ import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, expect, test } from 'vitest'
-import { nextBatchNumbers, releaseSlot, renewSlot, takeAbandonedSlot, takeSlot } from './slots.ts'
+import {
+  forgetUnanswered,
+  nextBatchNumbers,
+  noteUnanswered,
+  readUnanswered,
+  releaseSlot,
+  renewSlot,
+  takeAbandonedSlot,
+  takeSlot,
+} from './slots.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
@@ -42,6 +51,23 @@ test('a holder that lost its slot cannot renew it, give it back, or use a number
   expect(await renewSlot(service.sql, { ...owner, leaseMs })).toBe(0n)
   await nextBatchNumbers(service.sql, { ...owner, count: 4 })
   expect(await renewSlot(service.sql, { ...owner, leaseMs })).toBe(4n)
+})
+
+test('where records of an unanswered commit stand is noted and forgotten by the holder only', async () => {
+  const lost = await take(-1)
+  const owner = await take()
+  const note = (offset: bigint | null) => ({
+    token: '00000000-0000-4000-8000-000000000001',
+    records: [{ id: '00000000-0000-7000-8000-000000000001', topic: 'orders', partition: 2, offset }],
+  })
+  await noteUnanswered(service.sql, { ...owner, ...note(9_007_199_254_740_993n) })
+  await noteUnanswered(service.sql, { ...lost, ...note(null) })
+  await forgetUnanswered(service.sql, lost)
+  expect(await readUnanswered(service.sql, owner.slot)).toEqual(note(9_007_199_254_740_993n))
+  await noteUnanswered(service.sql, { ...owner, ...note(null) })
+  expect(await readUnanswered(service.sql, owner.slot)).toEqual(note(null))
+  await forgetUnanswered(service.sql, owner)
+  expect(await readUnanswered(service.sql, owner.slot)).toBeNull()
 })
 
 test('the numbers of a slot only rise, and are above the one in the ledger', async () => {

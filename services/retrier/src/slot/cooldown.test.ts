@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest'
+import { createCooldown } from './cooldown.ts'
+
+function create() {
+  const clock = { ms: 0 }
+  return { clock, cooldown: createCooldown({ now: () => clock.ms }) }
+}
+
+test('a topic is left alone for 15 seconds, or for as long as the caller says, and no other one is', () => {
+  const { clock, cooldown } = create()
+  cooldown.add('orders')
+  cooldown.add('payments', 1000)
+  clock.ms = 999
+  expect(['orders', 'payments', 'parcels'].map(cooldown.has)).toEqual([true, true, false])
+  clock.ms = 1000
+  expect(['orders', 'payments'].map(cooldown.has)).toEqual([true, false])
+  clock.ms = 15_000
+  expect(cooldown.has('orders')).toBe(false)
+})
+
+test('a topic that fails in a row is left alone for twice as long each time, up to two minutes', () => {
+  const { clock, cooldown } = create()
+  for (const seconds of [15, 30, 60, 120, 120]) {
+    expect(cooldown.failed('orders')).toBe(seconds * 1000)
+    clock.ms += seconds * 1000 - 1
+    expect(cooldown.has('orders')).toBe(true)
+    clock.ms += 1
+    expect(cooldown.has('orders')).toBe(false)
+  }
+  expect(['orders', 'payments'].map(cooldown.isTroubled)).toEqual([true, false])
+})
+
+test('what is sent to a troubled topic ends its trouble: it is not left alone, and its next failure is the first again', () => {
+  const { cooldown } = create()
+  cooldown.failed('orders')
+  cooldown.failed('orders')
+  cooldown.published('orders')
+  expect([cooldown.has('orders'), cooldown.isTroubled('orders')]).toEqual([false, false])
+  expect(cooldown.failed('orders')).toBe(15_000)
+})
+
+test('a topic that is left alone for another reason stays so, although something was sent to it before', () => {
+  const { cooldown } = create()
+  cooldown.add('paused')
+  cooldown.published('paused')
+  expect(cooldown.has('paused')).toBe(true)
+})

@@ -1,6 +1,7 @@
 // What burns, what runs, what is about to be lost. The sentence on top answers; the rows below it are the evidence.
 
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { FaultText } from '../../components/show/fault.tsx'
 import { Empty, PageHead, Section, Skeleton, Verdict } from '../../components/show/page.tsx'
 import { faultOf } from '../../data/faults.ts'
@@ -89,13 +90,14 @@ export function NowPage() {
 function FirstTopic() {
   return (
     <Empty>
-      <p>No DLQ topic has been found yet. The ingester reads every topic whose name looks like one, as these do:</p>
-      <pre>
-        orders.dlq.v1{'\n'}orders-dlt{'\n'}orders.DLQ
-      </pre>
       <p>
-        Other names are given by <code>kafka.dlq_topics</code> in the configuration. The first dead letter appears here
-        within seconds after it is written.
+        No DLQ topic has been found yet. The ingester reads the topics whose names match{' '}
+        <code>kafka.dlq_topic_pattern</code> of the configuration: <code>*.dlq.v1</code>, unless it says otherwise. The
+        first dead letter appears here within seconds after it is written.
+      </p>
+      <p>
+        Other names that look like those of DLQ topics, such as <code>orders-dlt</code> or <code>orders.DLQ</code>, are
+        listed under <Link to="/topics">Topics</Link>. They are read once an administrator has said so there.
       </p>
     </Empty>
   )

@@ -9,8 +9,9 @@ import { useLive, useNow, useSlow } from '../../data/live.ts'
 import { openGroupsQuery } from '../../data/queries/groups.ts'
 import { activeRunsQuery } from '../../data/queries/runs.ts'
 import { statusQuery } from '../../data/queries/status.ts'
-import { byHeat } from '../../domain/groups/heat.ts'
+import { burningOf, burningWords } from '../../domain/groups/burning.ts'
 import { nowVerdict } from '../../domain/now-verdict.ts'
+import { openOf, stateWords } from '../../domain/states.ts'
 import { counted } from '../../domain/words.ts'
 import { BurningList } from './burning-list.tsx'
 import { FleetColumns } from './fleet-columns.tsx'
@@ -29,19 +30,19 @@ export function NowPage() {
   const slow = useSlow(status.isPending)
 
   const trendOf = new Map(trends.data?.groups.map(({ id, trend }) => [id, trend]))
-  const open = groups.data?.groups.map((group) => ({ ...group, trend: trendOf.get(group.id) ?? null }))
-  const burning = open === undefined ? null : byHeat(open, now)
-  const sentences = status.data && nowVerdict(status.data, burning?.map(({ heat }) => heat) ?? null, now)
+  const withTrends = groups.data?.groups.map((group) => ({ ...group, trend: trendOf.get(group.id) ?? null }))
+  const open = groups.data && burningOf({ ...groups.data, groups: withTrends ?? [] }, now)
+  const sentences = status.data && nowVerdict(status.data, open ?? null, now)
   const stale = status.isError || groups.isError
-  const nothing = status.data?.dlq_topics === 0 && (burning?.length ?? 0) === 0
+  const nothing = status.data?.dlq_topics === 0 && (open?.rows.length ?? 0) === 0
   const dead = status.data?.counts.DEAD ?? 0
-  const hot = burning?.filter(({ heat }) => heat !== 'quiet').length ?? 0
+  const hot = open?.burning ?? 0
 
   return (
     <>
       <PageHead
         title="Now"
-        documentTitle={dead > 0 || hot > 0 ? `${dead} DEAD · ${counted(hot, 'group burns', 'groups burn')}` : 'Now'}
+        documentTitle={dead > 0 || hot > 0 ? `${dead} DEAD${open ? ` · ${burningWords(open)}` : ''}` : 'Now'}
         hidden
       >
         {sentences === undefined ? null : (
@@ -63,27 +64,45 @@ export function NowPage() {
       )}
       {slow && status.data === undefined ? <Skeleton rows={6} tall /> : null}
       {nothing ? <FirstTopic /> : null}
-      {burning === null || nothing ? null : (
-        <Section title="Burning" aside={<span>last 24 h · waiting and given up · last seen</span>}>
-          {burning.length === 0 ? (
+      {open === undefined || nothing ? null : (
+        <Section
+          title="Burning"
+          aside={
+            <span>
+              last 24 h · {stateWords.DEAD} · {stateWords.PENDING} · last seen
+            </span>
+          }
+        >
+          {open.rows.length === 0 ? (
             <Empty>
               <p>
-                No dead letters are open. {counted(status.data?.dlq_topics ?? 0, 'DLQ topic is', 'DLQ topics are')}{' '}
-                read.
+                {status.data === undefined || openOf(status.data.counts) > 0
+                  ? 'No error group burns.'
+                  : `No dead letters are open. ${counted(status.data.dlq_topics, 'DLQ topic is', 'DLQ topics are')} read.`}
               </p>
             </Empty>
           ) : (
-            <BurningList rows={burning.slice(0, maxRows)} more={burning.length - maxRows} />
+            <BurningList rows={open.rows.slice(0, maxRows)} />
           )}
+          <MoreGroups count={open.open - Math.min(open.rows.length, maxRows)} />
         </Section>
       )}
       {status.data === undefined ? null : (
         <>
-          <FleetColumns status={status.data} runs={runs.data ?? []} now={now} />
+          <FleetColumns status={status.data} runs={runs.data ?? null} now={now} />
           <TopicTable topics={status.data.topics} />
         </>
       )}
     </>
+  )
+}
+
+function MoreGroups({ count }: { count: number }) {
+  if (count <= 0) return null
+  return (
+    <p className={styles.quiet}>
+      <Link to="/groups">{counted(count, 'more group is open', 'more groups are open')}</Link>
+    </p>
   )
 }
 

@@ -99,7 +99,7 @@ export function MessagesPage() {
       {/* It keeps its place before it is there: rows that moved would be pressed in vain. */}
       <div className={filter.archived === 'true' ? styles.over : `${styles.over} ${styles.withRail}`}>
         <Suspense>
-          <ActivityRail filter={filter} onPick={(to) => setFilter({ ...filter, to })} />
+          <ActivityRail filter={filter} onPick={(arrived_to) => setFilter({ ...filter, arrived_to })} />
           <Facets filter={filter} onNarrow={(added) => setFilter({ ...filter, ...added })} />
         </Suspense>
       </div>

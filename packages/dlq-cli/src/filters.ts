@@ -23,6 +23,8 @@ const filters: readonly (readonly [keyof Filter, string, string])[] = [
   ['offset_to', '<offset>', 'its offset, below'],
   ['from', '<time>', 'stored at or after: a moment, or -24h, -10m'],
   ['to', '<time>', 'stored before'],
+  ['arrived_from', '<time>', 'written to its DLQ topic at or after'],
+  ['arrived_to', '<time>', 'written to its DLQ topic before'],
   ['failed_from', '<time>', 'last failed at or after'],
   ['failed_to', '<time>', 'last failed before'],
   ['retry_count_min', '<number>', 'attempts, at least'],
@@ -30,7 +32,7 @@ const filters: readonly (readonly [keyof Filter, string, string])[] = [
   ['q', '<text>', "text in the error's message or class"],
   ['payload', '<json>', 'JSON that the payload contains'],
 ]
-const times: ReadonlySet<string> = new Set(['from', 'to', 'failed_from', 'failed_to'])
+const times: ReadonlySet<string> = new Set(['from', 'to', 'arrived_from', 'arrived_to', 'failed_from', 'failed_to'])
 const numbers: ReadonlySet<string> = new Set(['partition', 'retry_count_min', 'retry_count_max'])
 
 export function withFilters(command: Command): Command {

@@ -3299,6 +3299,10 @@ export interface components {
                 from?: string;
                 /** @description Created before this time. */
                 to?: string;
+                /** @description Arrived at this time or later, by the time of its record, as GET /api/v1/activity counts. */
+                arrived_from?: string;
+                /** @description Arrived before this time, by the time of its record. */
+                arrived_to?: string;
                 /** @description Failed last at this time or later. */
                 failed_from?: string;
                 /** @description Failed last before this time. */
@@ -6774,6 +6778,8 @@ export interface operations {
                 key?: string;
                 from?: string;
                 to?: string;
+                arrived_from?: string;
+                arrived_to?: string;
                 failed_from?: string;
                 failed_to?: string;
                 retry_count_min?: number;
@@ -6893,6 +6899,8 @@ export interface operations {
                 key?: string;
                 from?: string;
                 to?: string;
+                arrived_from?: string;
+                arrived_to?: string;
                 failed_from?: string;
                 failed_to?: string;
                 retry_count_min?: number;
@@ -7011,6 +7019,8 @@ export interface operations {
                 key?: string;
                 from?: string;
                 to?: string;
+                arrived_from?: string;
+                arrived_to?: string;
                 failed_from?: string;
                 failed_to?: string;
                 retry_count_min?: number;
@@ -7132,6 +7142,8 @@ export interface operations {
                 key?: string;
                 from?: string;
                 to?: string;
+                arrived_from?: string;
+                arrived_to?: string;
                 failed_from?: string;
                 failed_to?: string;
                 retry_count_min?: number;
@@ -7243,6 +7255,8 @@ export interface operations {
                 offset_to?: number | string;
                 /** @description The record key, exactly: text, base64 behind "base64:" (with commas, any of several), or {"json": …}, which is encoded as keys are. */
                 key?: string;
+                arrived_from?: string;
+                arrived_to?: string;
                 failed_from?: string;
                 failed_to?: string;
                 retry_count_min?: number;
@@ -7358,6 +7372,8 @@ export interface operations {
                 key?: string;
                 from?: string;
                 to?: string;
+                arrived_from?: string;
+                arrived_to?: string;
                 failed_from?: string;
                 failed_to?: string;
                 retry_count_min?: number;
@@ -12605,6 +12621,8 @@ export interface operations {
                             key?: string;
                             from?: string;
                             to?: string;
+                            arrived_from?: string;
+                            arrived_to?: string;
                             failed_from?: string;
                             failed_to?: string;
                             retry_count_min?: number;

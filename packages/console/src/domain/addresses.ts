@@ -36,6 +36,8 @@ export const filterNames = [
   'key',
   'from',
   'to',
+  'arrived_from',
+  'arrived_to',
   'failed_from',
   'failed_to',
   'retry_count_min',
@@ -48,7 +50,7 @@ export const filterNames = [
 export type FilterName = (typeof filterNames)[number]
 export type MessageFilter = { readonly [name in FilterName]?: string }
 
-const timeNames: ReadonlySet<string> = new Set(['from', 'to', 'failed_from', 'failed_to'])
+const timeNames: ReadonlySet<string> = new Set(['from', 'to', 'arrived_from', 'arrived_to', 'failed_from', 'failed_to'])
 const known: ReadonlySet<string> = new Set(filterNames)
 
 /** What belongs to the page and not to the filter. */

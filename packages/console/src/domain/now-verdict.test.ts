@@ -18,11 +18,11 @@ const calm: NowFacts = {
   retriers: [{ publishes: 'exactly-once', fault: null }],
 }
 const losing = { topic: 'orders.dlq.v1', lag: 41_200, lost: 0, looked_at: ago(5), loss: 'words' }
-const texts = (facts: NowFacts, heats: Parameters<typeof nowVerdict>[1]) =>
-  nowVerdict(facts, heats, now).map(({ text }) => text)
+const none = { burning: 0, fresh: 0, open: 0, partly: false }
+const texts = (facts: NowFacts, groups = none) => nowVerdict(facts, groups, now).map(({ text }) => text)
 
 test('a calm installation says so, and that nothing is near its expiry', () => {
-  expect(texts(calm, [])).toEqual(['No dead letters are open.', 'Nothing is near its expiry.'])
+  expect(texts(calm)).toEqual(['No dead letters are open.', 'Nothing is near its expiry.'])
 })
 
 test('what burns comes with its numbers, in full', () => {
@@ -32,44 +32,51 @@ test('what burns comes with its numbers, in full', () => {
     oldest_pending_at: ago(1080),
     retry: { per_minute: 21.4, success_rate: 0.769 },
   }
-  expect(texts(facts, ['new and rising', 'steady', 'rising', 'quiet'])).toEqual([
+  expect(texts(facts, { ...none, burning: 3, fresh: 1, open: 4 })).toEqual([
     '3 groups burn, 1 is new. 27 messages are DEAD and 12,341 wait, the oldest for 18 m.',
     'Retries go out at 21/min; 76 % of those sent in the last 5 m have stayed away.',
     'Nothing is near its expiry.',
   ])
 })
 
+test('where more groups are open than were read, their number is a lower bound, and said to be one', () => {
+  const facts = { ...calm, counts: { ...calm.counts, DEAD: 90 } }
+  expect(texts(facts, { burning: 50, fresh: 71, open: 74, partly: true })[0]).toBe(
+    'At least 50 of 74 open groups burn, 71 are new. 90 messages are DEAD.',
+  )
+})
+
 test('records that are lost come before everything else, and say what to do', () => {
   const facts = { ...calm, loss_clock: [{ ...losing, lost: 3, expires_at: null }] }
-  expect(texts(facts, ['rising'])[0]).toBe(
+  expect(texts(facts, { ...none, burning: 1 })[0]).toBe(
     '3 records were lost unread in orders.dlq.v1: raise retention.ms now, then ingestion.',
   )
 })
 
 test('an expiry within the hour is to act on, within six hours to look at', () => {
   const at = (seconds: number) => ({ ...calm, loss_clock: [{ ...losing, expires_at: ago(-seconds) }] })
-  expect(nowVerdict(at(1800), [], now)[0]).toMatchObject({ severity: 'act' })
-  expect(nowVerdict(at(11_400), [], now)[1]).toMatchObject({
+  expect(nowVerdict(at(1800), none, now)[0]).toMatchObject({ severity: 'act' })
+  expect(nowVerdict(at(11_400), none, now)[1]).toMatchObject({
     severity: 'look',
     text: '41,200 records of orders.dlq.v1 wait unread; Kafka deletes the first in 3 h 10 m.',
   })
-  expect(texts(at(100_000), [])).toEqual(['No dead letters are open.'])
+  expect(texts(at(100_000))).toEqual(['No dead letters are open.'])
 })
 
 test('what somebody has paused is said, because it looks like a fault', () => {
   const paused = { topic: 'orders', what: 'retries', by: 'maria' }
-  expect(texts({ ...calm, paused_topics: [paused] }, [])).toEqual([
+  expect(texts({ ...calm, paused_topics: [paused] })).toEqual([
     'No dead letters are open.',
     'maria has paused retries of orders.',
   ])
-  expect(texts({ ...calm, paused_topics: [paused, paused, paused] }, [])[1]).toBe(
+  expect(texts({ ...calm, paused_topics: [paused, paused, paused] })[1]).toBe(
     'maria has paused retries of orders, and 2 more.',
   )
 })
 
 test('messages that wait while nobody can send are the first thing said', () => {
   const facts = { ...calm, counts: { ...calm.counts, PENDING: 1 }, retriers: [] }
-  expect(texts(facts, [])[0]).toBe('Nothing is sent: no retrier is running.')
+  expect(texts(facts)[0]).toBe('Nothing is sent: no retrier is running.')
 })
 
 test('there are never more than three sentences', () => {
@@ -80,5 +87,5 @@ test('there are never more than three sentences', () => {
     retriers: [{ publishes: 'nothing', fault: 'Kafka does not answer' }],
     retry: { per_minute: 1, success_rate: 1 },
   }
-  expect(texts(facts, ['new'])).toHaveLength(3)
+  expect(texts(facts, { ...none, burning: 1, fresh: 1 })).toHaveLength(3)
 })

@@ -1,9 +1,9 @@
 // The answer of the first page: what burns, and what is about to be lost. The worst comes first, three sentences at most.
 
-import type { Heat } from './groups/heat.ts'
+import { type BurningCounts, burningWords } from './groups/burning.ts'
 import type { StatusCounts } from './states.ts'
 import { spanText } from './time.ts'
-import { counted, listed, numberText } from './words.ts'
+import { capital, counted, listed, numberText } from './words.ts'
 
 export type NowFacts = {
   readonly counts: StatusCounts
@@ -30,10 +30,10 @@ const soonMs = 6 * 3_600_000
 
 export type Sentence = { readonly text: string; readonly severity: 'act' | 'look' | 'fine' }
 
-/** `heats` of the open groups; null while they are not known. */
-export function nowVerdict(facts: NowFacts, heats: readonly Heat[] | null, now: number): Sentence[] {
+/** `groups`: the open ones; null while they are not known. */
+export function nowVerdict(facts: NowFacts, groups: BurningCounts | null, now: number): Sentence[] {
   const bad = [...lossSentences(facts, now), ...fleetSentences(facts), ...pauseSentences(facts)]
-  const work = workSentence(facts, heats, now)
+  const work = workSentence(facts, groups, now)
   const retries = retrySentence(facts)
   const acts = bad.filter(({ severity }) => severity === 'act')
   const looks = bad.filter(({ severity }) => severity === 'look')
@@ -86,13 +86,13 @@ function pauseSentences({ paused_topics }: NowFacts): Sentence[] {
   return [{ severity: 'look', text: `${first.by} has paused ${first.what} of ${first.topic}${more}.` }]
 }
 
-function workSentence({ counts, oldest_pending_at }: NowFacts, heats: readonly Heat[] | null, now: number): Sentence {
-  const burning = heats?.filter((heat) => heat !== 'quiet').length ?? 0
-  const fresh = heats?.filter((heat) => heat.startsWith('new')).length ?? 0
+function workSentence({ counts, oldest_pending_at }: NowFacts, open: BurningCounts | null, now: number): Sentence {
+  const burning = open?.burning ?? 0
+  const fresh = open?.fresh ?? 0
   const groups =
-    burning === 0
+    open === null || burning === 0
       ? ''
-      : `${counted(burning, 'group burns', 'groups burn')}${fresh === 0 ? '' : `, ${numberText(fresh)} ${fresh === 1 ? 'is' : 'are'} new`}. `
+      : `${capital(burningWords(open))}${fresh === 0 ? '' : `, ${numberText(fresh)} ${fresh === 1 ? 'is' : 'are'} new`}. `
   if (counts.DEAD === 0 && counts.PENDING + counts.RETRYING === 0)
     return { severity: 'fine', text: groups === '' ? 'No dead letters are open.' : `${groups}Nothing waits.` }
   const waits = counts.PENDING + counts.RETRYING

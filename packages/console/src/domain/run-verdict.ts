@@ -3,7 +3,7 @@
 import { foundWords } from './payload/origin-words.ts'
 import { activeStatuses, type RunFacts, type RunVerdicts, totalText } from './runs.ts'
 import { spanText } from './time.ts'
-import { counted, numberText, plural } from './words.ts'
+import { capital, counted, numberText, plural } from './words.ts'
 
 export type RunTimes = { readonly created_at: string; readonly ended_at: string | null; readonly actor: string }
 
@@ -51,10 +51,6 @@ export function readWords(verdicts: RunVerdicts | null): string | null {
   if (lost > 0) words.push(`${numberText(lost)} ${plural(lost, 'was', 'were')} jumped over or deleted unread`)
   if (verdicts.unknown > 0) words.push(`of ${numberText(verdicts.unknown)} nobody can tell`)
   return `${words.join('; ')}.`
-}
-
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 /** The stages of a run with a canary, and which of them is under way. */

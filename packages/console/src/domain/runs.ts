@@ -37,9 +37,11 @@ export type RunVerdicts = Readonly<
 export type Part = { readonly id: string; readonly label: string; readonly count: number; readonly of: number }
 
 /** What the parts of a run's bar mean, in the order in which they stand. */
-export function partsOf({ matched, progress }: RunFacts): Part[] {
-  const of = Math.max(matched.value, progress.taken, 1)
-  const skipped = Object.values(progress.skipped).reduce((sum, count) => sum + count, 0)
+export function partsOf(run: RunFacts): Part[] {
+  const { matched, progress } = run
+  const skipped = skippedOf(run)
+  const rest = restOf(run)
+  const of = Math.max(matched.value, progress.taken + progress.done + skipped, 1)
   return [
     { id: 'sent', label: 'sent, not back', count: progress.resolved, of },
     { id: 'done', label: 'done', count: progress.done, of },
@@ -49,8 +51,30 @@ export function partsOf({ matched, progress }: RunFacts): Part[] {
     { id: 'given_back', label: 'given back', count: progress.given_back, of },
     { id: 'skipped', label: 'skipped', count: skipped, of },
     { id: 'waiting', label: 'outcome not known yet', count: progress.waiting, of },
-    { id: 'rest', label: 'not taken yet', count: Math.max(0, matched.value - progress.taken), of },
+    { id: 'rest', label: restLabel(run), count: rest, of },
   ]
+}
+
+function skippedOf({ progress }: RunFacts): number {
+  return Object.values(progress.skipped).reduce((sum, count) => sum + count, 0)
+}
+
+/** Of those that matched when it began, how many it has neither taken, done nor skipped. */
+function restOf(run: RunFacts): number {
+  const { matched, progress } = run
+  return Math.max(0, matched.value - progress.taken - progress.done - skippedOf(run))
+}
+
+function restLabel({ status }: RunFacts): string {
+  if (activeStatuses.has(status)) return 'not taken yet'
+  return status === 'completed' ? 'matched no more' : 'not taken'
+}
+
+/** What became of those that a run has come by and that are in none of its counts. Null where there are none, or before its end. */
+export function leftWords(run: RunFacts): string | null {
+  const rest = restOf(run)
+  if (run.status !== 'completed' || run.kind === 'erase' || rest === 0) return null
+  return `${numberText(rest)} of the ${totalText(run.matched)} that matched when it began ${plural(rest, 'was', 'were')} left alone: when it came to them, they had been sent by themselves or by somebody else, were just being sent, or had been changed or deleted, and matched no more.`
 }
 
 export const activeStatuses: ReadonlySet<string> = new Set(['queued', 'running', 'paused', 'cancelling'])

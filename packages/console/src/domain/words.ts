@@ -21,6 +21,10 @@ export function listed(items: readonly string[]): string {
   return `${items.slice(0, -1).join(', ')} and ${items.at(-1)}`
 }
 
+export function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
 /** "com.example.PaymentException" is "PaymentException". */
 export function shortClass(name: string): string {
   return name.split(/[.\\]|::/).findLast((part) => part !== '') ?? name

@@ -23,7 +23,8 @@ export function facetsQuery(filter: MessageFilter) {
 }
 
 export function activityQuery(filter: MessageFilter, { from, to, stepMs }: RailRange) {
-  const { archived: _archived, from: _from, to: _to, ...rest } = filter
+  // Its range is that of the rail: what stands beside a chosen stretch stays in sight.
+  const { archived: _, from: _from, to: _to, arrived_from: _arrivedFrom, arrived_to: _arrivedTo, ...rest } = filter
   return queryOptions({
     queryKey: ['activity', rest, from, to, stepMs],
     queryFn: ({ signal }) => {

@@ -1,6 +1,6 @@
 // Error groups.
 
-import { infiniteQueryOptions, keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
+import { infiniteQueryOptions, keepPreviousData, queryOptions, useQueries, useQuery } from '@tanstack/react-query'
 import { dataOf } from 'dlq-client/api-client.ts'
 import type { components } from 'dlq-client/api-types.ts'
 import { api } from '../api.ts'
@@ -77,6 +77,26 @@ export function useGroupTitle(id: string | null): string | null {
   // A title says which class failed where, and stays.
   const group = useQuery({ ...groupQuery(id ?? ''), enabled: id !== null, staleTime: 10 * 60_000, retry: false })
   return group.data?.title ?? null
+}
+
+/** The API takes so many ids at once. */
+const idsAtOnce = 100
+
+/** By id. Groups without messages, and those whose title is hidden, or that nobody may see, are missing. */
+export function useGroupTitles(ids: readonly (string | null)[]): ReadonlyMap<string, string> {
+  const asked = [...new Set(ids)].filter((id) => id !== null)
+  const parts = Array.from({ length: Math.ceil(asked.length / idsAtOnce) }, (_, n) =>
+    asked.slice(n * idsAtOnce, (n + 1) * idsAtOnce),
+  )
+  const pages = useQueries({
+    queries: parts.map((some) => ({
+      ...groupPageQuery({ ids: some.join(','), limit: String(idsAtOnce) }),
+      staleTime: 10 * 60_000,
+      retry: false,
+    })),
+  })
+  const groups = pages.flatMap(({ data }) => data?.groups ?? []).filter(({ hidden }) => !hidden?.includes('/title'))
+  return new Map(groups.map(({ id, title }) => [id, title]))
 }
 
 export function changeGroup(id: string, change: GroupChange): Promise<ErrorGroup> {

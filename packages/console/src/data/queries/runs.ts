@@ -4,6 +4,7 @@ import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { dataOf } from 'dlq-client/api-client.ts'
 import type { components } from 'dlq-client/api-types.ts'
 import { exactDiffs } from '../../domain/run-draft.ts'
+import { activeStatuses } from '../../domain/runs.ts'
 import { api } from '../api.ts'
 
 export type Run = components['schemas']['Run']
@@ -11,11 +12,11 @@ export type RunStatus = Run['status']
 
 /** One question: a run that is queued now and running a moment later would be in two answers, and seen twice. */
 async function readActiveRuns(signal: AbortSignal): Promise<Run[]> {
-  const query = { status: ['running', 'paused', 'queued'] as RunStatus[], page_size: 50 }
+  const query = { status: [...activeStatuses] as RunStatus[], page_size: 50 }
   return (await dataOf(api.GET('/api/v1/runs', { params: { query }, signal }))).runs
 }
 
-/** Running, paused, queued. */
+/** Those that have not ended: also one that is being cancelled. */
 export const activeRunsQuery = queryOptions({
   queryKey: ['runs', 'active'],
   queryFn: ({ signal }) => readActiveRuns(signal),

@@ -19,5 +19,8 @@ test('an action that is new is shown as it is, and long ids are short', () => {
   expect(actionWords('message.dead')).toBe('gave up the message')
   expect(actionWords('moon.land')).toBe('moon.land')
   expect(targetName('message', '019ab3f2-1111-7000-8000-00000000abcd')).toBe('…0000abcd')
+  expect(targetName('group', '019ab3f2-1111-8000-8000-00000000abcd', 'Late in Stock.reserve')).toBe(
+    '“Late in Stock.reserve”',
+  )
   expect(targetName('policy', 'orders.*')).toBe('orders.*')
 })

@@ -1,5 +1,7 @@
 // An entry of the audit in words.
 
+import { headOf } from '../words.ts'
+
 const words: Readonly<Record<string, string>> = {
   'attempt.confirm': 'confirmed the attempt',
   'channel.test': 'tried the channel',
@@ -63,7 +65,11 @@ export const targetTypes = [
   'subscription',
 ] as const
 
-/** An id in short: its last eight characters tell it apart, as time-ordered ids begin alike. */
-export function targetName(type: string, id: string): string {
+/**
+ * A group by its title, where that is known. Else an id in short: its last eight characters tell it apart, as time-ordered
+ * ids begin alike.
+ */
+export function targetName(type: string, id: string, title: string | null = null): string {
+  if (title !== null) return `“${headOf(title, 120)}”`
   return ['message', 'group', 'run', 'subscription'].includes(type) ? `…${id.slice(-8)}` : id
 }

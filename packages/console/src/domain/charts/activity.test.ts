@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { barsOf, railRange, railWords } from './activity.ts'
+import { barsOf, barWords, railRange, railWords } from './activity.ts'
 
 const now = Date.parse('2026-02-20T12:00:30Z')
 const hour = 3_600_000
@@ -18,6 +18,30 @@ test('a chosen end leaves the day in sight, and chosen times are the rail', () =
   expect(railRange({ from: '2025-01-01T00:00:00Z', to: '2026-01-01T00:00:00Z' }, now).stepMs).toBe(7 * 24 * hour)
 })
 
+test('the times of arrival are the rail before those of storing', () => {
+  const filter = { from: '-1h', arrived_from: '2026-02-20T02:00:00.000Z', arrived_to: '2026-02-20T06:00:00.000Z' }
+  expect(railRange(filter, now)).toMatchObject({ from: filter.arrived_from, to: filter.arrived_to })
+  expect(railRange({ arrived_to: filter.arrived_to }, now).to).toBe('2026-02-20T12:01:00.000Z')
+})
+
+test('a stretch that was not read to its end has at least so many, no share of DEAD, and is not called the largest', () => {
+  const capped = { value: 400, relation: 'gte' as const }
+  const exact = (value: number) => ({ value, relation: 'eq' as const })
+  const bars = barsOf(
+    [
+      { at: '2026-02-20T03:00:00Z', arrived: exact(60), dead: exact(1) },
+      { at: '2026-02-20T04:00:00Z', arrived: capped, dead: capped },
+      { at: '2026-02-20T05:00:00Z', arrived: capped, dead: exact(4) },
+    ],
+    hour,
+  )
+  expect(bars.map(({ dead }) => dead)).toEqual([1, null, null])
+  expect(bars.map(barWords)).toEqual(['60 arrived, 1 is DEAD', 'at least 400 arrived', 'at least 400 arrived'])
+  expect(railWords(bars, String)).toBe('at least 860 arrived')
+  const nothing = barsOf([{ at: '2026-02-20T03:00:00Z', arrived: { ...capped, value: 0 }, dead: exact(0) }], hour)
+  expect(railWords(nothing, String)).toBe('Nothing was found in the part of this time that was read.')
+})
+
 test('the rail in words names the largest stretch, and what is DEAD', () => {
   const total = (value: number) => ({ value, relation: 'eq' as const })
   const bars = barsOf(
@@ -28,7 +52,7 @@ test('the rail in words names the largest stretch, and what is DEAD', () => {
     hour,
   )
   const clock = (ms: number) => new Date(ms).toISOString().slice(11, 16)
-  expect(railWords(bars, true, clock)).toBe('1,240 arrived, 27 of them are DEAD; most, 780, at 04:00')
-  expect(railWords(bars, false, clock)).toMatch(/^at least 1,240/)
-  expect(railWords([], true, clock)).toBe('Nothing arrived in this time.')
+  expect(railWords(bars, clock)).toBe('1,240 arrived, 27 of them are DEAD; most, 780, at 04:00')
+  expect(bars.map(barWords)).toEqual(['460 arrived, 27 are DEAD', '780 arrived'])
+  expect(railWords([], clock)).toBe('Nothing arrived in this time.')
 })

@@ -12,9 +12,15 @@ const mostBars = 72
 
 export type RailRange = { from: string; to: string; stepMs: number }
 
+/** The times of arrival that the filter asks for; the times of storing stand for them, as they are seldom far apart. */
+export function arrivalOf(filter: MessageFilter, now: number): { from: string | undefined; to: string | undefined } {
+  const { from, to, arrived_from = from, arrived_to = to } = requestFilter(filter, new Date(now))
+  return { from: arrived_from, to: arrived_to }
+}
+
 /** A day, unless the filter says another time; whole minutes, so that the same rail is not asked for every second. */
 export function railRange(filter: MessageFilter, now: number): RailRange {
-  const { from, to } = requestFilter(filter, new Date(now))
+  const { from, to } = arrivalOf(filter, now)
   const rounded = Math.ceil(now / minute) * minute
   const end = to === undefined || Number.isNaN(Date.parse(to)) ? rounded : Math.min(Date.parse(to), rounded)
   const begin = from === undefined || Number.isNaN(Date.parse(from)) ? end - day : Date.parse(from)
@@ -28,23 +34,44 @@ export function railRange(filter: MessageFilter, now: number): RailRange {
 type Total = { readonly value: number; readonly relation: 'eq' | 'gte' }
 export type Bucket = { readonly at: string; readonly arrived: Total; readonly dead: Total }
 
-export type Bar = { readonly at: number; readonly end: number; readonly arrived: number; readonly dead: number }
+export type Bar = {
+  readonly at: number
+  readonly end: number
+  /** Of a stretch that was not read to its end: at least so many. */
+  readonly arrived: number
+  readonly isCut: boolean
+  /** Null of a stretch that was not read to its end: both counts are bounded there, and say nothing of a share. */
+  readonly dead: number | null
+}
 
 export function barsOf(buckets: readonly Bucket[], stepMs: number): Bar[] {
-  return buckets.map(({ at, arrived, dead }) => ({
-    at: Date.parse(at),
-    end: Date.parse(at) + stepMs,
-    arrived: arrived.value,
-    dead: Math.min(dead.value, arrived.value),
-  }))
+  return buckets.map(({ at, arrived, dead }) => {
+    const isCut = arrived.relation === 'gte' || dead.relation === 'gte'
+    return {
+      at: Date.parse(at),
+      end: Date.parse(at) + stepMs,
+      arrived: arrived.value,
+      isCut,
+      dead: isCut ? null : Math.min(dead.value, arrived.value),
+    }
+  })
+}
+
+/** "460 arrived, 27 are DEAD", "at least 400 arrived". */
+export function barWords({ arrived, isCut, dead }: Bar): string {
+  return `${isCut ? 'at least ' : ''}${numberText(arrived)} arrived${dead ? `, ${numberText(dead)} ${dead === 1 ? 'is' : 'are'} DEAD` : ''}`
 }
 
 /** "1,240 arrived, 27 of them are DEAD; most, 460, at 03:10". */
-export function railWords(bars: readonly Bar[], complete: boolean, clock: (ms: number) => string): string {
+export function railWords(bars: readonly Bar[], clock: (ms: number) => string): string {
   const arrived = bars.reduce((sum, bar) => sum + bar.arrived, 0)
-  const dead = bars.reduce((sum, bar) => sum + bar.dead, 0)
+  // Of two stretches that were cut, nobody knows which has more.
+  if (bars.some(({ isCut }) => isCut))
+    return arrived === 0
+      ? 'Nothing was found in the part of this time that was read.'
+      : `at least ${numberText(arrived)} arrived`
   if (arrived === 0) return 'Nothing arrived in this time.'
+  const dead = bars.reduce((sum, bar) => sum + (bar.dead ?? 0), 0)
   const most = bars.reduce((a, b) => (b.arrived > a.arrived ? b : a))
-  const about = complete ? '' : 'at least '
-  return `${about}${numberText(arrived)} arrived${dead === 0 ? '' : `, ${numberText(dead)} of them are DEAD`}; most, ${numberText(most.arrived)}, at ${clock(most.at)}`
+  return `${numberText(arrived)} arrived${dead === 0 ? '' : `, ${numberText(dead)} of them ${dead === 1 ? 'is' : 'are'} DEAD`}; most, ${numberText(most.arrived)}, at ${clock(most.at)}`
 }

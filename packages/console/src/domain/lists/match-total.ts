@@ -9,6 +9,14 @@ export function matchTotal(said: Total | null, { rows, isWhole }: { rows: number
   return isWhole && said?.relation !== 'eq' ? { value: rows, relation: 'eq' } : said
 }
 
+/** Whether what is selected, all that is loaded, is only a part of what matches: then all of it is offered. */
+export function isPartOfAll(
+  total: Total | null,
+  { chosen, allLoaded }: { chosen: number; allLoaded: boolean },
+): boolean {
+  return total !== null && allLoaded && (total.relation === 'gte' || total.value > chosen)
+}
+
 export function matchWords({ value, relation }: Total): string {
   if (relation === 'eq') return `${counted(value, 'message matches', 'messages match')}.`
   return value === 0 ? 'None was found yet.' : `More than ${counted(value, 'message matches', 'messages match')}.`

@@ -10,9 +10,10 @@ import { actionWords, targetName } from '../../domain/audit/audit-words.ts'
 import { isChanged } from '../../domain/audit/read-audit.ts'
 import styles from './audit.module.css'
 
-type Props = { entry: AuditEntry; open: boolean; onToggle: () => void }
+/** `groupTitle`: where the entry is about an error group whose title is known. */
+type Props = { entry: AuditEntry; groupTitle: string | null; open: boolean; onToggle: () => void }
 
-export function AuditLine({ entry, open, onToggle }: Props) {
+export function AuditLine({ entry, groupTitle, open, onToggle }: Props) {
   const { id, at, actor, action, target_type, target_id, reason, dlq_topic, original_topic } = entry
   const topic = original_topic ?? dlq_topic
   return (
@@ -23,7 +24,7 @@ export function AuditLine({ entry, open, onToggle }: Props) {
           className={styles.toggle}
           aria-expanded={open}
           aria-controls={`entry-${id}`}
-          aria-label={`What changed: ${actor} ${actionWords(action)} ${targetName(target_type, target_id)}`}
+          aria-label={`What changed: ${actor} ${actionWords(action)} ${targetName(target_type, target_id, groupTitle)}`}
           onClick={onToggle}
           data-row
         >
@@ -33,7 +34,7 @@ export function AuditLine({ entry, open, onToggle }: Props) {
           <Time at={at} />
         </span>
         <span className={styles.what}>
-          <strong>{actor}</strong> {actionWords(action)} <Target entry={entry} />
+          <strong>{actor}</strong> {actionWords(action)} <Target entry={entry} groupTitle={groupTitle} />
           {topic === null || target_type === 'topic' ? null : <span className={styles.quiet}> · {topic}</span>}
           {reason === null ? null : <span className={styles.reason}>{reason}</span>}
         </span>
@@ -63,8 +64,9 @@ export function AuditLine({ entry, open, onToggle }: Props) {
   )
 }
 
-function Target({ entry: { action, target_type: type, target_id: id } }: { entry: AuditEntry }) {
-  const name = targetName(type, id)
+function Target({ entry, groupTitle }: Pick<Props, 'entry' | 'groupTitle'>) {
+  const { action, target_type: type, target_id: id } = entry
+  const name = targetName(type, id, groupTitle)
   if (type === 'message')
     return (
       <Link to="/messages/$id" params={{ id }} search={{}} title={id}>
@@ -74,7 +76,7 @@ function Target({ entry: { action, target_type: type, target_id: id } }: { entry
   if (type === 'group')
     return (
       <Link to="/groups/$id" params={{ id }} title={id}>
-        {name}
+        <bdi>{name}</bdi>
       </Link>
     )
   if (type === 'run')

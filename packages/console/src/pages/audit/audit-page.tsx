@@ -12,7 +12,8 @@ import { HiddenNote } from '../../components/show/hidden-note.tsx'
 import { Empty, Notice, PageHead, Skeleton, Verdict } from '../../components/show/page.tsx'
 import { faultOf } from '../../data/faults.ts'
 import { useSlow } from '../../data/live.ts'
-import { type AuditFilter, auditFilterNames, auditListQuery } from '../../data/queries/audit.ts'
+import { type AuditEntry, type AuditFilter, auditFilterNames, auditListQuery } from '../../data/queries/audit.ts'
+import { useGroupTitles } from '../../data/queries/groups.ts'
 import type { Search } from '../../domain/addresses.ts'
 import { actionWords, knownActions, targetTypes } from '../../domain/audit/audit-words.ts'
 import { counted, listed, numberText } from '../../domain/words.ts'
@@ -40,6 +41,8 @@ export function AuditPage() {
   const list = useInfiniteQuery({ ...auditListQuery(filter), staleTime: 10_000 })
   const slow = useSlow(list.isPending)
   const entries = list.data?.pages.flatMap((page) => page.entries) ?? []
+  const groupOf = ({ target_type, target_id }: AuditEntry) => (target_type === 'group' ? target_id : null)
+  const titles = useGroupTitles(entries.map(groupOf))
   const narrowed = Object.keys(filter).length > 0
   const setSearch = (to: Search) => void navigate({ search: (old) => ({ ...old, ...to }), replace: true })
   const choose = (name: keyof AuditFilter) => (id: string) => setSearch({ [name]: id === any ? undefined : id })
@@ -150,6 +153,7 @@ export function AuditPage() {
             <AuditLine
               key={entry.id}
               entry={entry}
+              groupTitle={titles.get(groupOf(entry) ?? '') ?? null}
               open={search.open === entry.id}
               onToggle={() => setSearch({ open: search.open === entry.id ? undefined : entry.id })}
             />

@@ -13,8 +13,10 @@ import { Time } from '../../components/show/time.tsx'
 import { faultOf } from '../../data/faults.ts'
 import { useLive, useSlow } from '../../data/live.ts'
 import { channelsQuery, deliveriesQuery, eventsQuery, type FleetEvent } from '../../data/queries/fleet/notifications.ts'
+import { useGroupTitles } from '../../data/queries/groups.ts'
 import { meQuery } from '../../data/session.ts'
 import { eventsVerdict, eventTypes, eventTypeWords, lastingTypes } from '../../domain/events/event-words.ts'
+import { headOf } from '../../domain/words.ts'
 import { Channels } from './channels.tsx'
 import { Deliveries } from './deliveries.tsx'
 import styles from './events.module.css'
@@ -36,6 +38,7 @@ export function EventsPage() {
   const dead = useQuery({ ...deliveriesQuery('dead'), enabled: ofAll, refetchInterval: live })
   const slow = useSlow(list.isPending)
   const events = list.data?.pages.flatMap((page) => page.events) ?? []
+  const titles = useGroupTitles(events.map(({ group_id }) => group_id))
   const setSearch = (to: Readonly<Record<string, string | undefined>>) =>
     void navigate({ search: (old) => ({ ...old, ...to }), replace: true })
   return (
@@ -89,7 +92,7 @@ export function EventsPage() {
             columns={[{ text: 'When' }, { text: 'What' }, { text: 'Weight' }, { text: 'Until' }]}
           >
             {events.map((event) => (
-              <EventRow key={event.id} event={event} />
+              <EventRow key={event.id} event={event} group={titles.get(event.group_id ?? '') ?? null} />
             ))}
           </Table>
         )}
@@ -116,7 +119,8 @@ export function EventsPage() {
 
 const looks = { info: 'plain', warning: 'warm', critical: 'hot' } as const
 
-function EventRow({ event }: { event: FleetEvent }) {
+/** `group`: the title of its error group. */
+function EventRow({ event, group }: { event: FleetEvent; group: string | null }) {
   const { type, title, severity, at, ended_at, owner } = event
   return (
     <tr>
@@ -128,6 +132,7 @@ function EventRow({ event }: { event: FleetEvent }) {
         <Under>
           {eventTypeWords(type)}
           {owner === null ? '' : ` · ${owner}`}
+          {group === null || title.includes(group) ? null : <bdi> · {headOf(group, 120)}</bdi>}
         </Under>
       </Cell>
       <Cell label="Weight">

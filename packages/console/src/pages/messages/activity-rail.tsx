@@ -6,16 +6,17 @@ import { useNow } from '../../data/live.ts'
 import { activityQuery } from '../../data/queries/activity.ts'
 import { settings } from '../../data/settings.ts'
 import { useStore } from '../../data/store.ts'
-import { type MessageFilter, requestFilter } from '../../domain/addresses.ts'
-import { type Bar, barsOf, railRange, railWords } from '../../domain/charts/activity.ts'
+import type { MessageFilter } from '../../domain/addresses.ts'
+import { arrivalOf, type Bar, barsOf, barWords, railRange, railWords } from '../../domain/charts/activity.ts'
 import { clockTime } from '../../domain/time.ts'
-import { numberText } from '../../domain/words.ts'
 import styles from './activity.module.css'
 
-type Props = { filter: MessageFilter; onPick: (to: string) => void }
+type Props = { filter: MessageFilter; onPick: (arrivedTo: string) => void }
 
 const barPx = 10
 const height = 40
+/** A bar that is broken below its top goes on above it. */
+const cutPx = 4
 
 export function ActivityRail({ filter, onPick }: Props) {
   const now = useNow()
@@ -26,11 +27,11 @@ export function ActivityRail({ filter, onPick }: Props) {
   if (filter.archived === 'true' || activity.data === undefined) return null
   const bars = barsOf(activity.data.series[0]?.buckets ?? [], activity.data.step_seconds * 1000)
   const largest = Math.max(...bars.map(({ arrived }) => arrived), 0)
-  if (largest === 0) return <p className={styles.quiet}>{railWords(bars, activity.data.complete, String)}</p>
+  if (largest === 0) return <p className={styles.quiet}>{railWords(bars, String)}</p>
   const clock = (ms: number) => clockTime(ms, now, zone)
-  const { to } = requestFilter(filter, new Date(now))
+  const { to } = arrivalOf(filter, now)
   const until = to === undefined ? Number.POSITIVE_INFINITY : Date.parse(to)
-  const words = railWords(bars, activity.data.complete, clock)
+  const words = railWords(bars, clock)
   return (
     <figure className={styles.rail} data-dim={activity.isPlaceholderData}>
       <svg
@@ -56,9 +57,7 @@ export function ActivityRail({ filter, onPick }: Props) {
       <figcaption className={styles.caption}>
         <span>{clock(bars[0]!.at)}</span>
         <span className={styles.words}>
-          {shown === null
-            ? words
-            : `${clock(shown.at)} to ${clock(shown.end)}: ${numberText(shown.arrived)} arrived${shown.dead === 0 ? '' : `, ${numberText(shown.dead)} are DEAD`}`}
+          {shown === null ? words : `${clock(shown.at)} to ${clock(shown.end)}: ${barWords(shown)}`}
         </span>
         <span>{clock(bars.at(-1)!.end)}</span>
       </figcaption>
@@ -72,8 +71,7 @@ export function ActivityRail({ filter, onPick }: Props) {
                 <button type="button" className={styles.pick} onClick={() => onPick(new Date(bar.end).toISOString())}>
                   {clock(bar.at)}
                 </button>{' '}
-                {numberText(bar.arrived)}
-                {bar.dead === 0 ? '' : `, ${numberText(bar.dead)} DEAD`}
+                {barWords(bar)}
               </li>
             ))}
         </ul>
@@ -84,11 +82,12 @@ export function ActivityRail({ filter, onPick }: Props) {
 
 function Stack({ bar, x, largest }: { bar: Bar; x: number; largest: number }) {
   const tall = bar.arrived === 0 ? 0 : Math.max(2, (bar.arrived / largest) * height)
-  const dead = bar.dead === 0 ? 0 : Math.max(2, (bar.dead / largest) * height)
+  const dead = bar.dead ? Math.max(2, (bar.dead / largest) * height) : 0
   return (
     <>
       <rect x={x + 1} y={height - tall} width={barPx - 2} height={tall} className={styles.arrived} />
       <rect x={x + 1} y={height - dead} width={barPx - 2} height={dead} className={styles.dead} />
+      {bar.isCut ? <rect x={x} y={height - tall + cutPx} width={barPx} height={cutPx} className={styles.cut} /> : null}
     </>
   )
 }

@@ -12,7 +12,7 @@ import { useNow, useSlow } from '../../data/live.ts'
 import { useMessageWindow } from '../../data/queries/content/message-window.ts'
 import type { ListSort } from '../../data/queries/messages.ts'
 import { filterOf, printSearch, requestFilter, type Search, unknownNames } from '../../domain/addresses.ts'
-import { matchWords } from '../../domain/lists/match-total.ts'
+import { isPartOfAll, matchWords } from '../../domain/lists/match-total.ts'
 import { totalText } from '../../domain/runs.ts'
 import { counted, listed } from '../../domain/words.ts'
 import { FilterBar } from './filter-bar.tsx'
@@ -47,6 +47,7 @@ export function MessagesPage() {
   }
   const last = lastPage?.pagination
   const unknown = unknownNames(search as Search)
+  const allLoaded = kept.rows.every(({ id }) => chosen.has(id))
   // A draft's address says the same to whoever opens it later.
   const pinned = requestFilter(filter, new Date(now))
   const setFilter = (next: Search) =>
@@ -99,7 +100,7 @@ export function MessagesPage() {
       {/* It keeps its place before it is there: rows that moved would be pressed in vain. */}
       <div className={filter.archived === 'true' ? styles.over : `${styles.over} ${styles.withRail}`}>
         <Suspense>
-          <ActivityRail filter={filter} onPick={(to) => setFilter({ ...filter, to })} />
+          <ActivityRail filter={filter} onPick={(arrived_to) => setFilter({ ...filter, arrived_to })} />
           <Facets filter={filter} onNarrow={(added) => setFilter({ ...filter, ...added })} />
         </Suspense>
       </div>
@@ -117,6 +118,11 @@ export function MessagesPage() {
           text={`${counted(chosen.size, 'message')} selected`}
           search={{ ids: [...chosen].join(',') }}
           onClear={() => setChosen(new Set())}
+          all={
+            total !== null && isPartOfAll(total, { chosen: chosen.size, allLoaded })
+              ? `Select all ${totalText(total)} that match`
+              : null
+          }
         />
       )}
       {list.data !== undefined && known === 0 && last?.bounded !== true ? (
@@ -157,10 +163,17 @@ export function MessagesPage() {
   )
 }
 
-type SelectedProps = { text: string | null; search: Readonly<Record<string, string>>; onClear?: () => void }
+type SelectedProps = {
+  text: string | null
+  search: Readonly<Record<string, string>>
+  /** Where nothing is selected, what is done is done to all that match. */
+  onClear?: () => void
+  /** Of a button that takes all instead. */
+  all?: string | null
+}
 
 /** What a run would touch, in words, before it is drafted. */
-function Selected({ text, search, onClear }: SelectedProps) {
+function Selected({ text, search, onClear, all = null }: SelectedProps) {
   if (text === null) return null
   return (
     <ActionBar label="What can be done with them">
@@ -170,6 +183,11 @@ function Selected({ text, search, onClear }: SelectedProps) {
           {{ retry: 'Retry…', origin: 'Compare with originals…', dead: 'Give up…', delete: 'Delete…' }[kind]}
         </Link>
       ))}
+      {onClear === undefined || all === null ? null : (
+        <Button look="quiet" onPress={onClear}>
+          {all}
+        </Button>
+      )}
       {onClear === undefined ? null : (
         <Button look="quiet" onPress={onClear}>
           Clear

@@ -4,23 +4,19 @@ import { GroupLine } from '../../components/groups/group-line.tsx'
 import { Mark } from '../../components/show/mark.tsx'
 import type { ErrorGroup } from '../../data/queries/groups.ts'
 import { type Heat, heatMeaning } from '../../domain/groups/heat.ts'
-import { counted } from '../../domain/words.ts'
 import styles from './now.module.css'
 
 type Row = { group: ErrorGroup; heat: Heat }
 
-export function BurningList({ rows, more }: { rows: readonly Row[]; more: number }) {
+export function BurningList({ rows }: { rows: readonly Row[] }) {
   return (
-    <>
-      <ul className={styles.burning}>
-        {rows.map(({ group, heat }) => (
-          <li key={group.id}>
-            <GroupLine group={group} marks={{ before: <HeatMark heat={heat} /> }} />
-          </li>
-        ))}
-      </ul>
-      {more > 0 ? <p className={styles.quiet}>and {counted(more, 'quieter group')}</p> : null}
-    </>
+    <ul className={styles.burning}>
+      {rows.map(({ group, heat }) => (
+        <li key={group.id}>
+          <GroupLine group={group} marks={{ before: <HeatMark heat={heat} /> }} />
+        </li>
+      ))}
+    </ul>
   )
 }
 

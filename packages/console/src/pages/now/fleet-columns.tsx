@@ -22,14 +22,21 @@ const publishes = {
 /** After this, the loss clock is old: no ingester looks any more. */
 const staleMs = 60_000
 
-export function FleetColumns({ status, runs, now }: { status: Status; runs: readonly Run[]; now: number }) {
+type Props = {
+  status: Status
+  /** Null while they are not known. */
+  runs: readonly Run[] | null
+  now: number
+}
+
+export function FleetColumns({ status, runs, now }: Props) {
   const losing = status.loss_clock.slice(0, 4)
   return (
     <div className={styles.columns}>
       <Section title="Running">
-        {runs.length === 0 ? <p className={styles.quiet}>No run is active.</p> : null}
+        {runs?.length === 0 ? <p className={styles.quiet}>No run is active.</p> : null}
         <ul className={styles.facts}>
-          {runs.slice(0, 5).map((run) => (
+          {runs?.slice(0, 5).map((run) => (
             <li key={run.id}>
               <Link to="/runs/$id" params={{ id: run.id }}>
                 {runTitle(run)}

@@ -1,6 +1,7 @@
 // What burns, what runs, what is about to be lost. The sentence on top answers; the rows below it are the evidence.
 
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { FaultText } from '../../components/show/fault.tsx'
 import { Empty, PageHead, Section, Skeleton, Verdict } from '../../components/show/page.tsx'
 import { faultOf } from '../../data/faults.ts'
@@ -8,8 +9,9 @@ import { useLive, useNow, useSlow } from '../../data/live.ts'
 import { openGroupsQuery } from '../../data/queries/groups.ts'
 import { activeRunsQuery } from '../../data/queries/runs.ts'
 import { statusQuery } from '../../data/queries/status.ts'
-import { byHeat } from '../../domain/groups/heat.ts'
+import { burningOf, burningWords } from '../../domain/groups/burning.ts'
 import { nowVerdict } from '../../domain/now-verdict.ts'
+import { openOf, stateWords } from '../../domain/states.ts'
 import { counted } from '../../domain/words.ts'
 import { BurningList } from './burning-list.tsx'
 import { FleetColumns } from './fleet-columns.tsx'
@@ -28,19 +30,19 @@ export function NowPage() {
   const slow = useSlow(status.isPending)
 
   const trendOf = new Map(trends.data?.groups.map(({ id, trend }) => [id, trend]))
-  const open = groups.data?.groups.map((group) => ({ ...group, trend: trendOf.get(group.id) ?? null }))
-  const burning = open === undefined ? null : byHeat(open, now)
-  const sentences = status.data && nowVerdict(status.data, burning?.map(({ heat }) => heat) ?? null, now)
+  const withTrends = groups.data?.groups.map((group) => ({ ...group, trend: trendOf.get(group.id) ?? null }))
+  const open = groups.data && burningOf({ ...groups.data, groups: withTrends ?? [] }, now)
+  const sentences = status.data && nowVerdict(status.data, open ?? null, now)
   const stale = status.isError || groups.isError
-  const nothing = status.data?.dlq_topics === 0 && (burning?.length ?? 0) === 0
+  const nothing = status.data?.dlq_topics === 0 && (open?.rows.length ?? 0) === 0
   const dead = status.data?.counts.DEAD ?? 0
-  const hot = burning?.filter(({ heat }) => heat !== 'quiet').length ?? 0
+  const hot = open?.burning ?? 0
 
   return (
     <>
       <PageHead
         title="Now"
-        documentTitle={dead > 0 || hot > 0 ? `${dead} DEAD · ${counted(hot, 'group burns', 'groups burn')}` : 'Now'}
+        documentTitle={dead > 0 || hot > 0 ? `${dead} DEAD${open ? ` · ${burningWords(open)}` : ''}` : 'Now'}
         hidden
       >
         {sentences === undefined ? null : (
@@ -62,23 +64,32 @@ export function NowPage() {
       )}
       {slow && status.data === undefined ? <Skeleton rows={6} tall /> : null}
       {nothing ? <FirstTopic /> : null}
-      {burning === null || nothing ? null : (
-        <Section title="Burning" aside={<span>last 24 h · waiting and given up · last seen</span>}>
-          {burning.length === 0 ? (
+      {open === undefined || nothing ? null : (
+        <Section
+          title="Burning"
+          aside={
+            <span>
+              last 24 h · {stateWords.DEAD} · {stateWords.PENDING} · last seen
+            </span>
+          }
+        >
+          {open.rows.length === 0 ? (
             <Empty>
               <p>
-                No dead letters are open. {counted(status.data?.dlq_topics ?? 0, 'DLQ topic is', 'DLQ topics are')}{' '}
-                read.
+                {status.data === undefined || openOf(status.data.counts) > 0
+                  ? 'No error group burns.'
+                  : `No dead letters are open. ${counted(status.data.dlq_topics, 'DLQ topic is', 'DLQ topics are')} read.`}
               </p>
             </Empty>
           ) : (
-            <BurningList rows={burning.slice(0, maxRows)} more={burning.length - maxRows} />
+            <BurningList rows={open.rows.slice(0, maxRows)} />
           )}
+          <MoreGroups count={open.open - Math.min(open.rows.length, maxRows)} />
         </Section>
       )}
       {status.data === undefined ? null : (
         <>
-          <FleetColumns status={status.data} runs={runs.data ?? []} now={now} />
+          <FleetColumns status={status.data} runs={runs.data ?? null} now={now} />
           <TopicTable topics={status.data.topics} />
         </>
       )}
@@ -86,16 +97,26 @@ export function NowPage() {
   )
 }
 
+function MoreGroups({ count }: { count: number }) {
+  if (count <= 0) return null
+  return (
+    <p className={styles.quiet}>
+      <Link to="/groups">{counted(count, 'more group is open', 'more groups are open')}</Link>
+    </p>
+  )
+}
+
 function FirstTopic() {
   return (
     <Empty>
-      <p>No DLQ topic has been found yet. The ingester reads every topic whose name looks like one, as these do:</p>
-      <pre>
-        orders.dlq.v1{'\n'}orders-dlt{'\n'}orders.DLQ
-      </pre>
       <p>
-        Other names are given by <code>kafka.dlq_topics</code> in the configuration. The first dead letter appears here
-        within seconds after it is written.
+        No DLQ topic has been found yet. The ingester reads the topics whose names match{' '}
+        <code>kafka.dlq_topic_pattern</code> of the configuration: <code>*.dlq.v1</code>, unless it says otherwise. The
+        first dead letter appears here within seconds after it is written.
+      </p>
+      <p>
+        Other names that look like those of DLQ topics, such as <code>orders-dlt</code> or <code>orders.DLQ</code>, are
+        listed under <Link to="/topics">Topics</Link>. They are read once an administrator has said so there.
       </p>
     </Empty>
   )

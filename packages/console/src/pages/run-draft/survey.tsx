@@ -3,13 +3,14 @@
 import { Link } from '@tanstack/react-router'
 import { Button } from '../../components/controls/button.tsx'
 import { Notice } from '../../components/show/page.tsx'
+import { useGroupTitles } from '../../data/queries/groups.ts'
 import type { ExactSurvey } from '../../data/queries/runs.ts'
 import { filterOf, type Search } from '../../domain/addresses.ts'
 import { holdsStale } from '../../domain/blast-words.ts'
 import { patchWords, readPatch } from '../../domain/payload/patch-from-texts.ts'
 import { type Draft, ineligibleWords, selectionWords, sends } from '../../domain/run-draft.ts'
 import { totalText } from '../../domain/runs.ts'
-import { counted, numberText } from '../../domain/words.ts'
+import { counted, headOf, numberText } from '../../domain/words.ts'
 import { Blast } from './blast.tsx'
 import styles from './draft.module.css'
 
@@ -79,21 +80,7 @@ export function Survey({ survey, draft, patch, selection, onForce, onSendStale }
       <Shares title="By topic" shares={topics} />
       {blast === undefined ? null : <Blast blast={blast} />}
       <Shares title="By age" shares={ages} />
-      {Object.keys(groups).length < 2 ? null : (
-        <div className={styles.share}>
-          <h3>By error group</h3>
-          <ul className={styles.lines}>
-            {Object.entries(groups).map(([id, count]) => (
-              <li key={id}>
-                <Link to="/groups/$id" params={{ id }}>
-                  {id.slice(0, 8)}
-                </Link>{' '}
-                {numberText(count)}
-              </li>
-            ))}
-          </ul>
-        </div>
-      )}
+      {Object.keys(groups).length < 2 ? null : <GroupShares groups={groups} />}
       {sample.length === 0 || diff.length > 0 ? null : (
         <details>
           <summary>{counted(sample.length, 'sample')}</summary>
@@ -115,6 +102,25 @@ export function Survey({ survey, draft, patch, selection, onForce, onSendStale }
           </Link>
         </p>
       )}
+    </div>
+  )
+}
+
+function GroupShares({ groups }: { groups: Readonly<Record<string, number>> }) {
+  const titles = useGroupTitles(Object.keys(groups))
+  return (
+    <div className={styles.share}>
+      <h3>By error group</h3>
+      <ul className={styles.lines}>
+        {Object.entries(groups).map(([id, count]) => (
+          <li key={id}>
+            <Link to="/groups/$id" params={{ id }}>
+              <bdi>{headOf(titles.get(id) ?? id.slice(0, 8), 120)}</bdi>
+            </Link>{' '}
+            <strong>{numberText(count)}</strong>
+          </li>
+        ))}
+      </ul>
     </div>
   )
 }

@@ -23,7 +23,7 @@ import { useRunEvents } from '../../data/run-events.ts'
 import { useMissingRole } from '../../data/session.ts'
 import { ineligibleWords, searchOfSelection } from '../../domain/run-draft.ts'
 import { runStages, runVerdict } from '../../domain/run-verdict.ts'
-import { activeStatuses, partsOf, progressWords, runTitle, totalText } from '../../domain/runs.ts'
+import { activeStatuses, leftWords, partsOf, progressWords, runTitle, totalText } from '../../domain/runs.ts'
 import { counted } from '../../domain/words.ts'
 import { RateChart } from './rate-chart.tsx'
 import styles from './run.module.css'
@@ -62,6 +62,7 @@ export function RunPage() {
   }
   const active = activeStatuses.has(run.status)
   const parts = partsOf(run)
+  const left = leftWords(run)
   return (
     <>
       <PageHead
@@ -96,6 +97,7 @@ export function RunPage() {
         </Section>
       ) : null}
       <Skipped run={run} />
+      {left === null ? null : <p className={styles.quiet}>{left}</p>}
       {run.arrived_since !== null && run.arrived_since.value > 0 ? (
         <p className={styles.quiet}>
           {totalText(run.arrived_since)} more came in since it began; they are not part of it.

@@ -11,19 +11,19 @@ import { Time } from '../../components/show/time.tsx'
 import { faultOf } from '../../data/faults.ts'
 import { useLive, useSlow } from '../../data/live.ts'
 import { activeRunsQuery, runListQuery } from '../../data/queries/runs.ts'
-import { partsOf, progressWords, runTitle } from '../../domain/runs.ts'
+import { activeStatuses, partsOf, progressWords, runTitle } from '../../domain/runs.ts'
 import { counted } from '../../domain/words.ts'
 import styles from '../run/run.module.css'
 import { SelectionText } from '../run/selection-text.tsx'
 
 const route = getRouteApi('/runs')
-const statuses = ['any', 'running', 'paused', 'queued', 'completed', 'cancelled', 'failed']
+const statuses = ['any', ...activeStatuses, 'completed', 'cancelled', 'failed']
 
 export function RunsPage() {
   const search = route.useSearch()
   const navigate = useNavigate({ from: '/runs' })
   const list = useQuery({ ...runListQuery(search), refetchInterval: useLive(5000) })
-  const active = useQuery(activeRunsQuery).data ?? []
+  const active = useQuery(activeRunsQuery).data?.length
   const slow = useSlow(list.isPending)
   const page = Number(search.page ?? 1)
   const runs = list.data?.runs ?? []
@@ -31,7 +31,7 @@ export function RunsPage() {
     <>
       <PageHead
         title="Runs"
-        documentTitle={active.length > 0 ? `${counted(active.length, 'run')} active` : 'Runs'}
+        documentTitle={active ? `${counted(active, 'run')} active` : 'Runs'}
         aside={
           <Select
             label="State"
@@ -47,9 +47,9 @@ export function RunsPage() {
           />
         }
       >
-        <Verdict>
-          {active.length === 0 ? 'No run is active.' : `${counted(active.length, 'run is', 'runs are')} active.`}
-        </Verdict>
+        {active === undefined ? null : (
+          <Verdict>{active === 0 ? 'No run is active.' : `${counted(active, 'run is', 'runs are')} active.`}</Verdict>
+        )}
       </PageHead>
       {list.error === null ? null : (
         <FaultText fault={faultOf(list.error)} what="The runs cannot be read" onRetry={() => void list.refetch()} />

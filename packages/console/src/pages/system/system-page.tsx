@@ -27,7 +27,8 @@ export function SystemPage() {
   const status = useQuery({ ...statusQuery, refetchInterval: live })
   const ready = useQuery({ ...readyQuery, refetchInterval: useLive(15_000) })
   // Jobs are told to tokens for all topics only.
-  const ofAll = useQuery(meQuery).data?.topics === null
+  const me = useQuery(meQuery).data
+  const ofAll = me?.topics === null
   const cron = useQuery({ ...cronQuery, enabled: ofAll, refetchInterval: useLive(15_000) })
   const config = useQuery(configQuery).data
   const slow = useSlow(status.isPending)
@@ -57,7 +58,7 @@ export function SystemPage() {
           <FaultText fault={faultOf(cron.error)} what="The jobs cannot be read" onRetry={() => void cron.refetch()} />
         )}
         {cron.data === undefined ? null : <Jobs jobs={cron.data} />}
-        {ofAll ? null : <p className={styles.quiet}>They are shown to tokens for all topics.</p>}
+        {me === undefined || ofAll ? null : <p className={styles.quiet}>They are shown to tokens for all topics.</p>}
       </Section>
       <p className={styles.quiet}>
         <Link to="/system/sagas" search={{}}>

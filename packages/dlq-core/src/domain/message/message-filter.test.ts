@@ -68,6 +68,7 @@ describe('a filter', () => {
       key: 'base64:?',
       from: 'yesterday',
       to: '2026-13-01',
+      arrived_to: 'tomorrow',
       failed_from: '0000-01-01',
       retry_count_min: '1.5',
       q: '',
@@ -87,6 +88,8 @@ describe('a filter', () => {
       offset_to: 2,
       from: '2026-02-02',
       to: '2026-02-01',
+      arrived_from: '2026-02-02',
+      arrived_to: '2026-02-01',
       failed_from: '2026-02-02',
       failed_to: '2026-02-02',
       retry_count_min: 3,
@@ -95,6 +98,7 @@ describe('a filter', () => {
     expect(faults(upsideDown)).toEqual({
       offset_to: 'must come after offset_from',
       to: 'must come after from',
+      arrived_to: 'must come after arrived_from',
       failed_to: 'must come after failed_from',
       retry_count_max: 'must come after retry_count_min',
     })

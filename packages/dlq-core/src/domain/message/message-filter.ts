@@ -150,6 +150,13 @@ export const messageFilterEntries = {
   ),
   from: v.exactOptional(v.pipe(moment, v.description('Created at this time or later.'))),
   to: v.exactOptional(v.pipe(moment, v.description('Created before this time.'))),
+  arrived_from: v.exactOptional(
+    v.pipe(
+      moment,
+      v.description('Arrived at this time or later, by the time of its record, as GET /api/v1/activity counts.'),
+    ),
+  ),
+  arrived_to: v.exactOptional(v.pipe(moment, v.description('Arrived before this time, by the time of its record.'))),
   failed_from: v.exactOptional(v.pipe(moment, v.description('Failed last at this time or later.'))),
   failed_to: v.exactOptional(v.pipe(moment, v.description('Failed last before this time.'))),
   retry_count_min: v.exactOptional(v.pipe(wholeNumber(0, maxInt32), v.description('Attempts, at least.'))),
@@ -170,6 +177,7 @@ export type MessageFilter = Readonly<v.InferOutput<typeof filterObject>>
 const ranges = [
   ['offset_from', 'offset_to', (from: never, to: never) => BigInt(from) <= BigInt(to)],
   ['from', 'to', (from: never, to: never) => from < to],
+  ['arrived_from', 'arrived_to', (from: never, to: never) => from < to],
   ['failed_from', 'failed_to', (from: never, to: never) => from < to],
   ['retry_count_min', 'retry_count_max', (min: never, max: never) => min <= max],
 ] as const

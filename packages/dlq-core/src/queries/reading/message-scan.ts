@@ -1,11 +1,12 @@
 // Finds the rows of a filter, in order. Each scan goes along one index, chosen by the narrowest field that has one: the
 // record key, the error group, the topic (the last two merged over the statuses), a range of creation times, the status,
-// and last the ids. DLQ topics, and statuses other than DEAD, are merged over the original topics that have such
-// messages. The conditions that the index does not decide are tested row by row, on a bounded number of rows per
-// statement. The caller learns how far the scan came and continues there. So a search for a few rows among millions
-// never takes long in one statement, and leaves no row out.
+// and last the ids, which begin with the time of arrival. DLQ topics, and statuses other than DEAD, are merged over the
+// original topics that have such messages. The conditions that the index does not decide are tested row by row, on a
+// bounded number of rows per statement. The caller learns how far the scan came and continues there. So a search for a
+// few rows among millions never takes long in one statement, and leaves no row out.
 
 import { escapeLike, keysBytes, likePattern, type MessageFilter } from '../../domain/message/message-filter.ts'
+import { idFloorOf } from '../../domain/record/message-id.ts'
 import { type Status, statuses } from '../../domain/retry/message-state.ts'
 import { lastFailedAt } from '../failed-at.ts'
 import { looseIndexScan } from '../loose-index-scan.ts'
@@ -70,7 +71,11 @@ export function scanMessages(
 ): MessageScan {
   const { filter, scope, sort } = search
   const descending = (sort === 'newest') !== backwards
-  const { arms, decides, sortColumn } = chooseDriver(search, alongIds)
+  const { arms, decides: decidedByIndex, sortColumn } = chooseDriver(search, alongIds)
+  // An id begins with the record's time. An index that is read along another time has its ids in no useful order.
+  const arrived = sortColumn === null ? arrivedWithin(filter) : []
+  const decides: readonly Field[] = sortColumn === null ? [...decidedByIndex, ...arrivalFields] : decidedByIndex
+  const alongId = [...(within ? [within] : []), ...arrived]
   const isMerged = arms.some(({ each }) => each !== undefined)
   const table = filter.archived ? 'dlq.dlq_messages_archive' : 'dlq.dlq_messages'
   const tests = [...fieldTests(sql, search, decides), ...scopeTest(sql, scope)]
@@ -85,10 +90,13 @@ export function scanMessages(
   ) =>
     joinSql(
       arms.map((arm) => {
-        const { where, orderBy } = walk(within ? { ...arm, others: [...(arm.others ?? []), within] } : arm, {
-          ...{ sortColumn, descending },
-          ...way,
-        })
+        const { where, orderBy } = walk(
+          { ...arm, others: [...(arm.others ?? []), ...alongId] },
+          {
+            ...{ sortColumn, descending },
+            ...way,
+          },
+        )
         const rows = sqlText`select ${sqlWords(columns)} from ${sqlWords(table)} m where ${where} order by ${orderBy} limit ${limit}`
         return arm.each
           ? sqlText`(select m.* from (${arm.each}) kind cross join lateral (${rows}) m)`
@@ -337,6 +345,7 @@ function fieldTests(sql: Sql, { filter: f, topic }: MessageSearch, decided: read
       return sql`(${isOne.reduce((before, test) => sql`${before} or ${test}`)})`
     }),
     ...(decided.includes('from') || (f.from ?? f.to) === undefined ? [] : [toQuery(sql, createdWithin(f))]),
+    ...(decided.includes('arrived_to') ? [] : arrivedWithin(f).map((test) => toQuery(sql, test))),
     ...left('failed_from', (time) => sql`${lastFailedAt(sql)} >= ${time}::text::timestamptz`),
     ...left('failed_to', (time) => sql`${lastFailedAt(sql)} < ${time}::text::timestamptz`),
     ...left('retry_count_min', (count) => sql`m.retry_count >= ${count}`),
@@ -368,4 +377,15 @@ function createdWithin({ from, to }: MessageFilter): SqlText {
   const lower = sqlText`m.created_at >= ${from ?? '-infinity'}::text::timestamptz`
   const upper = sqlText`m.created_at < ${to ?? 'infinity'}::text::timestamptz`
   return sqlText`${lower} and ${upper}`
+}
+
+const arrivalFields = ['arrived_from', 'arrived_to'] as const satisfies readonly Field[]
+
+/** Conditions on the id, whose first bits are the time of the record. */
+function arrivedWithin({ arrived_from: from, arrived_to: to }: MessageFilter): SqlText[] {
+  const floor = (time: string) => sqlText`${idFloorOf(Date.parse(time))}::uuid`
+  return [
+    ...(from === undefined ? [] : [sqlText`m.id >= ${floor(from)}`]),
+    ...(to === undefined ? [] : [sqlText`m.id < ${floor(to)}`]),
+  ]
 }

@@ -88,6 +88,7 @@ beforeAll(async () => {
 
 function means(row: Row, f: MessageFilter): boolean {
   const at = (text: string) => Date.parse(text)
+  const arrivedAt = ({ id }: Row) => Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)
   const topicMeans = (topic: string) => {
     const known = ['orders.dlq.v1', 'late.dlq.v1'].includes(topic) || topic === '*.dlq.v1'
     const name = known ? row.dlq_topic : row.original_topic
@@ -105,6 +106,8 @@ function means(row: Row, f: MessageFilter): boolean {
     (f.key === undefined || keysBytes(f.key).some((key) => row.record_key?.equals(key) ?? false)) &&
     (f.from === undefined || at(row.created_at) >= at(f.from)) &&
     (f.to === undefined || at(row.created_at) < at(f.to)) &&
+    (f.arrived_from === undefined || arrivedAt(row) >= at(f.arrived_from)) &&
+    (f.arrived_to === undefined || arrivedAt(row) < at(f.arrived_to)) &&
     (f.failed_from === undefined || at(row.last_failed_at) >= at(f.failed_from)) &&
     (f.failed_to === undefined || at(row.last_failed_at) < at(f.failed_to)) &&
     (f.retry_count_min === undefined || row.retry_count >= f.retry_count_min) &&
@@ -178,6 +181,9 @@ async function walk(
   }
 }
 
+/** The records are of a month ago, of now and of a month ahead. */
+const fromNow = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString()
+
 const fields = {
   status: fc.subarray([...statuses].sort(), { minLength: 1 }),
   topic: fc.constantFrom('orders', 'payments', 'orders.dlq.v1', 'orders*', '*.dlq.v1', 'nothing', 'nothing*', '*'),
@@ -190,6 +196,8 @@ const fields = {
   key: fc.constant(`base64:${Buffer.from(`${md5Of('1').repeat(4)}6b`, 'hex').toString('base64')}`),
   from: fc.constantFrom('2026-02-20T10:03:00.000Z', '2026-02-20T10:01:00.001Z'),
   to: fc.constantFrom('2026-02-20T10:08:00.000Z', '2026-02-20T10:05:00.001Z'),
+  arrived_from: fc.constantFrom(fromNow(-2), fromNow(0)),
+  arrived_to: fc.constantFrom(fromNow(1), fromNow(20)),
   failed_from: fc.constant('2026-02-21T10:10:00.000Z'),
   failed_to: fc.constant('2026-02-21T12:00:00.000Z'),
   retry_count_min: fc.nat(2),

@@ -120,6 +120,8 @@ const searches: [title: string, index: RegExp, filter: MessageFilter, sort?: Mes
     ['a group', /_group_id_status_id_idx$/, { group_id: groupId }],
     ['a group and a status', /_group_id_status_id_idx$/, { group_id: groupId, status: ['PENDING'] }],
     ['a key', /_substring_id_idx$/, { key: 'customer-7' }],
+    ['a time of arrival', /_pkey$/, { arrived_to: range.from }],
+    ['a time of arrival of a topic', byTopic, { topic: 'topic-7', arrived_to: range.from }],
     ['a range of creation', /_created_at_idx$/, range],
     ['a range of creation, deep', /_created_at_idx$/, range, 'oldest', deep.time],
     ['what is due next of a topic', /_original_topic_next_retry_at_id_idx$/, { topic: 'topic-7' }, 'next_due'],

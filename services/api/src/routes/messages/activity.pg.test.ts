@@ -60,6 +60,32 @@ describe('the activity', () => {
     expect(values(series[0]!, 'dead')).toEqual([0, 1, 0])
   })
 
+  test('counts what the list finds by its time of arrival, whenever it was stored, failed again or is due', async () => {
+    const times = [-1, 0, 61, 62, 119, 180]
+    const ids = []
+    for (const minutes of times)
+      ids.push(await insertAt(minutes, { failure_count: 3, next_retry_at: at(-minutes), group_id: group }))
+    const { series } = await activity()
+    expect(values(series[0]!, 'arrived')).toEqual([1, 3, 0])
+    const listed = async (query: string) => {
+      const { body } = await answerOf(request(`GET /api/v1/messages?limit=9&${query}`))
+      return (body as { messages: { id: string }[] }).messages.map(({ id }) => id)
+    }
+    const second = `arrived_from=${at(60).toISOString()}&arrived_to=${at(120).toISOString()}`
+    const wanted = [ids[4], ids[3], ids[2]]
+    for (const beside of [
+      '',
+      'sort=next_due',
+      'from=2000-01-01',
+      'topic=orders',
+      'status=PENDING',
+      `group_id=${group}`,
+    ])
+      expect(await listed(`${second}&${beside}`), beside).toEqual(wanted)
+    expect(await listed(`arrived_to=${at(0).toISOString()}`)).toEqual([ids[0]])
+    expect(await listed(`arrived_from=${at(180).toISOString()}`)).toEqual([ids[5]])
+  })
+
   test('is of a filter’s messages only, and by topic, group or consumer group, those with most first', async () => {
     const mine = await insertAt(1, { group_id: group, consumer_group: 'billing' })
     await insertAt(2, { original_topic: 'refunds', consumer_group: 'billing' })

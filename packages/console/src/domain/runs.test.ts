@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { leftWords, partsOf, type RunFacts } from './runs.ts'
+
+const none = { taken: 0, waiting: 0, done: 0, resolved: 0, failed: 0, failed_again: 0, withdrawn: 0, given_back: 0 }
+const runOf = (run: Partial<RunFacts>, progress: Partial<RunFacts['progress']>): RunFacts => ({
+  ...{ kind: 'dead', status: 'completed', selection: {}, matched: { value: 72, relation: 'eq' }, target_topic: null },
+  ...run,
+  progress: { ...none, skipped: {}, rate: null, eta_seconds: null, verdicts: null, ...progress },
+})
+const restOf = (run: RunFacts) => partsOf(run).find(({ id }) => id === 'rest')
+
+test('what matched when a run began and is in none of its counts at its end is said to match no more', () => {
+  const run = runOf({}, { done: 59 })
+  expect(restOf(run)).toMatchObject({ label: 'matched no more', count: 13, of: 72 })
+  expect(leftWords(run)).toMatch(/^13 of the 72 that matched when it began were left alone: when it came to them, /)
+  expect(leftWords(runOf({}, { done: 59, skipped: { retrying: 13 } }))).toBeNull()
+  expect(leftWords(runOf({ kind: 'retry' }, { taken: 70, resolved: 70, done: 2 }))).toBeNull()
+})
+
+test('before its end, and where it was cancelled, the rest was not taken', () => {
+  const running = runOf({ status: 'running' }, { done: 59, skipped: { resolved: 3 } })
+  expect(restOf(running)).toMatchObject({ label: 'not taken yet', count: 10 })
+  expect(restOf(runOf({ status: 'cancelled' }, { done: 59 }))).toMatchObject({ label: 'not taken', count: 13 })
+  expect(leftWords(running)).toBeNull()
+  expect(leftWords(runOf({ status: 'cancelled' }, { done: 59 }))).toBeNull()
+})
+
+test('the parts of a bar are never more than the whole', () => {
+  const parts = partsOf(
+    runOf({ matched: { value: 10, relation: 'gte' } }, { taken: 8, resolved: 8, done: 3, skipped: { dead: 2 } }),
+  )
+  expect(parts.reduce((sum, { count }) => sum + count, 0)).toBe(parts[0]!.of)
+})

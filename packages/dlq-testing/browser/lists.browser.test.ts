@@ -1,0 +1,111 @@
+// What pages say before they know, and lists of what they do not show.
+
+import { expect, test } from 'vitest'
+import { insertGroupedRow } from '../src/browser/grouped-rows.ts'
+import { useConsole } from '../src/browser/use-console.ts'
+import { insertMessageRow } from '../src/rows/message-rows.ts'
+
+const console_ = useConsole()
+const hour = 3_600_000
+
+/** A message whose record has this time, stored now, that has failed again since. */
+async function insertArrived(at: number, columns: Record<string, unknown>): Promise<string> {
+  const time = at.toString(16).padStart(12, '0')
+  const id = `${time.slice(0, 8)}-${time.slice(8)}-7${crypto.randomUUID().slice(15)}`
+  return insertMessageRow(console_.sql, { id, status: 'DEAD', failure_count: 2, ...columns })
+}
+
+test('nothing is said of runs and jobs before it is known', async () => {
+  const page = await console_.open('/settings')
+  let { promise: late, resolve: come } = Promise.withResolvers<void>()
+  const asked: string[] = []
+  await page.route(/\/api\/v1\/(me$|runs\?.*status=)/, async (route) => {
+    asked.push(route.request().url())
+    await late
+    await route.continue()
+  })
+  const answered = page.waitForResponse(/\/api\/v1\/runs\?page=1/)
+  await page.goto(`${console_.fleet.open}/console/runs`)
+  await answered
+  await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor()
+  const said = page.getByText(/(No run is|run is|runs are) active\./)
+  await page.locator('main table').or(page.getByText('Drafts are links')).first().waitFor()
+  expect(await said.count()).toBe(0)
+  come()
+  await said.waitFor()
+  expect(asked.find((url) => url.includes('/runs?'))).toMatch(/cancelling/)
+  ;({ promise: late, resolve: come } = Promise.withResolvers<void>())
+  await page.goto(`${console_.fleet.open}/console/system`)
+  await page.getByRole('heading', { name: 'Checks' }).waitFor()
+  const refused = page.getByText('They are shown to tokens for all topics.')
+  expect(await refused.count()).toBe(0)
+  come()
+  await page.getByRole('table', { name: 'Scheduled jobs' }).waitFor()
+  expect(await refused.count()).toBe(0)
+})
+
+test('a press on a bar of the rail lists what it counts first, though that was stored later and failed again', async () => {
+  const original_topic = 'browser-rail'
+  const now = Date.now()
+  await insertArrived(now - 5 * hour, { original_topic, error_message: 'an old one' })
+  await insertArrived(now, { original_topic, error_message: 'a new one' })
+  const page = await console_.open(`/messages?topic=${original_topic}`)
+  await page.getByText('As numbers').click()
+  const bar = page.getByRole('listitem').filter({ hasText: '1 arrived, 1 is DEAD' }).first()
+  await bar.getByRole('button').click()
+  await page.waitForURL(/arrived_to=/)
+  await page.getByText('a new one').waitFor({ state: 'hidden' })
+  await page.getByText('an old one').waitFor()
+  await page.getByText('1 message matches.').waitFor()
+  // What came after it stays in sight.
+  await page.getByText('2 arrived, 2 of them are DEAD').waitFor()
+})
+
+test('once everything loaded is selected, all that match can be selected at once', async () => {
+  await console_.sql`
+    insert into dlq.dlq_messages (original_topic, error_message, status)
+    select 'browser-many', 'one of many', 'DEAD' from generate_series(1, 130)`
+  const page = await console_.open('/messages?topic=browser-many')
+  await page.getByText('130 messages match.').waitFor()
+  const all = page.getByRole('button', { name: 'Select all 130 that match' })
+  await page.getByRole('checkbox', { name: 'Select one of many' }).first().click({ force: true })
+  await page.getByText('1 message selected').waitFor()
+  expect(await all.count()).toBe(0)
+  await page.getByRole('checkbox', { name: 'Select what is loaded' }).click({ force: true })
+  await page.getByText('100 messages selected').waitFor()
+  await all.click()
+  await page.getByText('All 130 that match:').waitFor()
+  await page.getByRole('link', { name: 'Give up…' }).click()
+  await page.waitForURL(/runs\/new/)
+  expect(new URL(page.url()).searchParams.get('topic')).toBe('browser-many')
+})
+
+test('error groups have their titles in events, in the audit, in a draft and on Now', async () => {
+  const original_topic = 'browser-titles'
+  const row = (error_class: string) =>
+    insertGroupedRow(console_, { original_topic, error_class, error_message: `${error_class} failed` })
+  const ids = [await row('TitledFailure'), await row('OtherTitledFailure')]
+  const groups = await console_.sql<{ id: string }[]>`
+    select group_id as id from dlq.dlq_messages where id = any(${ids}::uuid[]) order by id`
+  await console_.sql`
+    insert into dlq.dlq_events (id, type, subject, severity, title, data, is_condition, at, group_id)
+    select gen_random_uuid(), 'group.burst', 'group/' || id, 'warning', 'Fails often', '{}', false, now(), id::uuid
+    from unnest(${groups.map(({ id }) => id)}::text[]) groups (id)`
+  const answer = await fetch(`${console_.fleet.open}/api/v1/groups/${groups[0]!.id}`, {
+    method: 'PATCH',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ note: 'seen by a browser' }),
+  })
+  expect(answer.status).toBe(200)
+  const page = await console_.open('/events')
+  for (const name of ['TitledFailure', 'OtherTitledFailure'])
+    await page.getByRole('row').filter({ hasText: 'Fails often' }).getByText(` · ${name}`).waitFor()
+  await page.goto(`${console_.fleet.open}/console/audit?target_type=group&target_id=${groups[0]!.id}`)
+  await page.getByRole('link', { name: /^“(Other)?TitledFailure/ }).waitFor()
+  await page.goto(`${console_.fleet.open}/console/runs/new?kind=retry&topic=${original_topic}`)
+  await page.getByText('By error group').waitFor()
+  await page.getByRole('link', { name: /^TitledFailure/ }).waitFor()
+  await page.getByRole('link', { name: /^OtherTitledFailure/ }).waitFor()
+  await page.goto(`${console_.fleet.open}/console/`)
+  await page.getByText('last 24 h · given up · waiting · last seen').waitFor()
+})

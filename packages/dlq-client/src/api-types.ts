@@ -2699,6 +2699,7 @@ export interface components {
             title: string;
             error_class: string | null;
             location: string | null;
+            /** @description Of the first message. Empty where it may be that of a topic which the token may not see: the group is told by its location, and other topics have it, too. */
             message: string;
             /**
              * @description A group whose snooze has ended is open.

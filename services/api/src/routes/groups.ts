@@ -52,7 +52,12 @@ export const groupSchema = v.pipe(
     title: v.string(),
     error_class: text,
     location: text,
-    message: v.string(),
+    message: v.pipe(
+      v.string(),
+      v.description(
+        'Of the first message. Empty where it may be that of a topic which the token may not see: the group is told by its location, and other topics have it, too.',
+      ),
+    ),
     ...opinionEntries,
     topics: v.pipe(
       v.nullable(

@@ -92,8 +92,18 @@ export function groupColumns(sql: Sql, scope: TopicScope) {
   const seenAt = sql`
     ${scope === null ? sql`least(g.first_seen_at, said.first_seen_at)` : sql`coalesce(said.first_seen_at, g.first_seen_at)`} as first_seen_at,
     coalesce(said.last_seen_at, g.last_seen_at) as last_seen_at`
+  // The first message of the group may be another team's. Its words make the group only where no place does: then they are
+  // those of every message of it.
+  const message =
+    scope === null
+      ? sql`g.message`
+      : sql`
+        case when g.location is null or not exists (
+          select from dlq.dlq_group_topics other
+          where other.group_id = g.id and (${topicInScope(sql, scope, 'other.dlq_topic')}) is not true
+        ) then g.message else '' end as message`
   return sql`
-    g.id, g.version, g.title, g.error_class, g.location, g.message, ${seenAt},
+    g.id, g.version, g.title, g.error_class, g.location, ${message}, ${seenAt},
     said.state, said.snoozed_until, said.state_changed_at, said.regressed, said.owner, said.note, said.dlq_topics`
 }
 

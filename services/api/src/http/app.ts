@@ -15,9 +15,10 @@ import {
 import type { Tracing } from 'dlq-core/runtime/tracing.ts'
 import { type Context, type Handler, Hono, type MiddlewareHandler } from 'hono'
 import { cors } from 'hono/cors'
-import { actAs, roleNames } from '../access/access.ts'
+import { actAs, anonymous, roleNames } from '../access/access.ts'
 import { type BrowserGuardDeps, createBrowserGuard } from '../access/browser-guard.ts'
 import { createIdentify, type IdentifyDeps, letAnybodyIn } from '../access/identify.ts'
+import { createTurns, type Turns } from '../access/turns.ts'
 import { compressJson } from '../answers/compress-json.ts'
 import { revalidate } from '../answers/revalidate.ts'
 import { type ServedConsole, serveConsole } from '../console/serve-console.ts'
@@ -72,6 +73,9 @@ export function createApp(given: AppDeps): Hono<ApiEnv> {
   const deps = {
     ...{ ...given, eventStreams: createEventStreams(given.registry), fleetEvents: createFleetEvents(given) },
     samples: createSamplePlaces(),
+    // Two senders that ask without a pause leave places in the pool between their statements.
+    turns: createTurns({ perActor: Math.max(2, Math.floor(given.sql.options.max / 2)) }),
+    waitingTurns: createTurns({ perActor: maxRetriesAwaited }),
   }
   const { sql, log, registry, tracing, version, requestTimeoutMs, slowRequestMs, corsOrigins } = deps
   const app = new Hono<ApiEnv>()
@@ -165,7 +169,11 @@ function answerUndeclared(app: Hono<ApiEnv>, c: Context<ApiEnv>): Response {
   return sendError(c, new ApiError('SYS_DLQ_METHOD_NOT_ALLOWED', message))
 }
 
-function handlerOf(route: Route, deps: AppDeps & ApiDeps): Handler<ApiEnv> {
+/** So many requests of one sender may wait for what a retrier does; meanwhile they hardly ask the database. */
+const maxRetriesAwaited = 50
+
+function handlerOf(route: Route, deps: AppDeps & ApiDeps & { turns: Turns; waitingTurns: Turns }): Handler<ApiEnv> {
+  const turns = route.waits ? deps.waitingTurns : deps.turns
   const limitMs = deps.requestTimeoutMs + (route.waits ? deps.retryWaitMs : 0)
   return async (c) => {
     const access = actAs(c.get('access'), route.role ?? 'read')
@@ -188,10 +196,16 @@ function handlerOf(route: Route, deps: AppDeps & ApiDeps): Handler<ApiEnv> {
         await recordUnmasked(deps.sql, { by, unmask, unmasked: sight.unmasked, route, ...read })
       return route.revalidates && answer.status === 200 ? revalidate(answer, c.req.header('if-none-match')) : answer
     }
-    const { replica } = deps
-    if (replica && route.readsReplica) return withTimeLimit(limitMs, (timeUp) => fromReplica(handle, replica, timeUp))
     // Health checks have time limits and error texts of their own.
-    return route.role === null ? handle(deps.stopping) : withTimeLimit(limitMs, handle)
+    if (route.role === null) return handle(deps.stopping)
+    const { replica } = deps
+    const answer = (timeUp: AbortSignal) =>
+      replica && route.readsReplica ? fromReplica(handle, replica, timeUp) : handle(timeUp)
+    // Who needs no token is everybody.
+    if (access.actor === anonymous.actor) return withTimeLimit(limitMs, answer)
+    return withTimeLimit(limitMs, (timeUp) =>
+      turns(access.actor, AbortSignal.any([timeUp, c.req.raw.signal]), () => answer(timeUp)),
+    )
   }
 }
 

@@ -1,0 +1,30 @@
+import { untilWaitingForLock } from 'dlq-testing/postgres/lock-waits.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
+import { expect, test } from 'vitest'
+import { createTestApp } from '../test-app.ts'
+
+const database = useDatabase()
+const service = useServiceDatabase(database)
+
+test('a sender whose requests wait for the database leaves connections to others', async () => {
+  const app = createTestApp(service.sql, {
+    authenticate: async (actor) => ({ actor: actor!, grants: [{ role: 'write', topics: null }] }),
+  })
+  const as = (actor: string) => ({ headers: { authorization: actor } })
+  const id = await insertMessageRow(database.sql)
+  const waiting = await database.sql.begin(async (sql) => {
+    await sql`select from dlq.dlq_messages where id = ${id} for update`
+    const waiting = Array.from({ length: 2 * service.sql.options.max }, () =>
+      app(`POST /api/v1/dlq/messages/${id}/dead`, as('ann')),
+    )
+    await untilWaitingForLock(database)
+    const answer = await Promise.race([app('GET /api/v1/messages?limit=1', as('bob')), ...waiting])
+    expect(answer.status).toBe(200)
+    return { waiting }
+  })
+  const statuses = await Promise.all(waiting.waiting.map(async (answer) => (await answer).status))
+  expect(statuses.filter((status) => status === 200)).toHaveLength(1)
+  expect(statuses.filter((status) => status === 409)).toHaveLength(statuses.length - 1)
+})

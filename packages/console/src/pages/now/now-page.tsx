@@ -94,8 +94,8 @@ function FirstTopic() {
         orders.dlq.v1{'\n'}orders-dlt{'\n'}orders.DLQ
       </pre>
       <p>
-        Other names are given by <code>kafka.dlq_topics</code> in the configuration. The first dead letter appears here
-        within seconds after it is written.
+        Other names are given by <code>kafka.dlq_topic_pattern</code> in the configuration. The first dead letter
+        appears here within seconds after it is written.
       </p>
     </Empty>
   )

@@ -201,7 +201,7 @@ function NoTopic({ narrowed, kind }: { narrowed: boolean; kind: TopicKind }) {
     <Empty>
       <p>
         {kind === 'dlq'
-          ? 'No DLQ topic has been found in Kafka yet. The ingester reads every topic whose name matches kafka.dlq_topics of the configuration.'
+          ? 'No DLQ topic has been found in Kafka yet. The ingester reads every topic whose name matches kafka.dlq_topic_pattern of the configuration.'
           : 'No message has arrived yet, so no original topic is known.'}
       </p>
     </Empty>

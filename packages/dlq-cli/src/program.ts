@@ -69,12 +69,12 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
         },
         writeErr: (text) => terminal.note(text.trimEnd()),
       })
-  try {
-    await program.parseAsync(args, { from: 'user' })
-  } catch (error) {
-    exitCode = faultOf(error, terminal)
-  }
-  if (help !== '') await terminal.write(help)
+  const attempt = (step: Promise<unknown>) =>
+    step.catch((error: unknown) => {
+      exitCode = faultOf(error, terminal)
+    })
+  await attempt(program.parseAsync(args, { from: 'user' }))
+  if (help !== '') await attempt(terminal.write(help))
   return exitCode
 }
 

@@ -26,6 +26,8 @@ export type Session = {
 }
 
 const defaultWatchMs = 2000
+/** Oftener would be a load for the API that nobody can read; a timer of more than 24 days would not wait at all. */
+const [leastWatchMs, mostWatchMs] = [100, 86_400_000]
 const clearScreen = '\u001b[H\u001b[J'
 /** A person waits in front of it, so less patiently than a program. */
 const retry = { maxAttempts: 3, maxWaitMs: 5000 }
@@ -59,7 +61,8 @@ export function openSession(
     async watched(pass) {
       if (!options.watch) return pass()
       const everyMs = options.watch === true ? defaultWatchMs : durationMs(options.watch)
-      if (everyMs === null) throw new CliError(exitCodes.usage, `not a time such as 5s: ${options.watch}`)
+      if (everyMs === null || everyMs < leastWatchMs || everyMs > mostWatchMs)
+        throw new CliError(exitCodes.usage, `not a time such as 5s, from 100ms to 1d: ${options.watch}`)
       for (;;) {
         if (!json && terminal.columns !== null) await terminal.write(clearScreen)
         await pass()

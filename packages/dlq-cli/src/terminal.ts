@@ -21,15 +21,14 @@ export type Terminal = {
 /** The terminal of this process. */
 export function processTerminal(signal: AbortSignal): Terminal {
   const { stdin, stdout, stderr, env } = process
-  // `dlq ls | head` closes the pipe early; that is no fault.
+  // `dlq ls | head` closes the pipe early; that is no fault. Any other error ends the command where it writes.
   stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(exitCodes.done)
-    throw error
   })
   return {
     env,
     write: (chunk) =>
-      new Promise((resolve, reject) => stdout.write(chunk, (error) => (error ? reject(error) : resolve()))),
+      new Promise((resolve, reject) => stdout.write(chunk, (error) => (error ? reject(unwritten(error)) : resolve()))),
     note: (line) => void stderr.write(`${line}\n`),
     columns: stdout.isTTY ? stdout.columns : null,
     interactive: stdin.isTTY === true && stderr.isTTY === true,
@@ -37,6 +36,10 @@ export function processTerminal(signal: AbortSignal): Terminal {
     ask: async (message) => answered(await text({ message, output: stderr })),
     signal,
   }
+}
+
+function unwritten(cause: Error): CliError {
+  return new CliError(exitCodes.failed, `the output cannot be written: ${cause.message}`, { cause })
 }
 
 /** Ctrl-C at a question cancels the command. */

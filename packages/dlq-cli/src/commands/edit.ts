@@ -33,7 +33,9 @@ export function addEdit(program: Command): void {
     const read = await api.GET('/api/v1/dlq/messages/{id}', { params: { path } })
     if (!read.data) throw new DlqApiError(read.response.status, read.error)
     const etag = read.response.headers.get('etag')
-    const before = textOf(await bytesOf(session, id!, 'value'))
+    const stored = await bytesOf(session, id!, 'value')
+    if (stored === null) terminal.note('the record has no value: it is null. What is typed gives it one')
+    const before = stored === null ? '' : textOf(stored)
     const after = inEditor(before, terminal.env)
     if (after === before) {
       terminal.note('nothing was changed')

@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander'
 import { DlqApiError, dataOf } from 'dlq-client/api-client.ts'
 import type { components } from 'dlq-client/api-types.ts'
 import { defineCommand, onCall, withOutput, withWatch } from '../define-command.ts'
+import { CliError, exitCodes } from '../exit-codes.ts'
 import { type Filter, filterOf, readNumber, withFilters } from '../filters.ts'
 import { ago } from '../output/words.ts'
 import type { CommonOptions, Session } from '../session.ts'
@@ -32,7 +33,15 @@ export function addLs(program: Command): void {
     .addOption(new Option('--sort <order>', 'the order').choices(['newest', 'oldest', 'next_due']).default('newest'))
     .addOption(new Option('--export <format>', 'all of them, as a file on stdout').choices(['ndjson', 'csv']))
   onCall<Options>(ls, async (session, _, options) => {
-    if (options.export) return exportTo(session, filterOf(options), options.export)
+    if (options.export) {
+      const lost = (['limit', 'sort', 'watch'] as const).find((name) => ls.getOptionValueSource(name) === 'cli')
+      if (lost !== undefined)
+        throw new CliError(
+          exitCodes.usage,
+          `--export writes all of them, once: leave out --${lost}, or use --json instead`,
+        )
+      return exportTo(session, filterOf(options), options.export)
+    }
     await session.watched(async () => {
       const query = { ...filterOf(options), limit: options.limit, sort: options.sort }
       const page = await dataOf(session.api.GET('/api/v1/messages', { params: { query } }))

@@ -1,7 +1,7 @@
 // `dlq replay` and `dlq drop`: runs. They happen in the fleet; Ctrl-C only stops watching.
 import { type Command, Option } from 'commander'
 import { defineCommand, onCall, withOutput } from '../define-command.ts'
-import { CliError, exitCodes } from '../exit-codes.ts'
+import { CliError, type ExitCode, exitCodes } from '../exit-codes.ts'
 import { readNumber } from '../filters.ts'
 import { durationMs } from '../output/words.ts'
 import type { Session } from '../session.ts'
@@ -30,7 +30,9 @@ export function addReplay(program: Command): void {
       defineCommand(program, 'replay [ids...]', {
         summary: 'retry messages: ids, or a filter',
         description: `A filter is counted first, and you are asked. The fleet does the work: Ctrl-C only stops watching.
-With --wait: 0 all sent, 3 something failed again, 4 paused, 1 something could not be sent, 75 not ended in time.
+1 where nothing is started though ids, or --expect, name messages.
+With --wait: 0 all sent, 3 something failed again, 4 paused, 75 not ended in time,
+1 something could not be sent, or was left alone though its id was named.
 With --wait consumed: 0 all were read by their consumer groups and stayed away, 1 some were skipped or expired unread.`,
         examples: [
           'dlq replay --topic orders --dry-run',
@@ -112,7 +114,7 @@ async function perform(
   options: RunOptions,
   verb: string,
   wanted: RunRequest,
-): Promise<number | undefined> {
+): Promise<ExitCode | undefined> {
   const { reason, wait, timeout } = options
   const timeoutMs = durationMs(timeout)
   if (timeoutMs === null) throw new CliError(exitCodes.usage, `not a time such as 10m: ${timeout}`)
@@ -127,5 +129,7 @@ async function perform(
   const ended = await followRun(session, started.id, deadline)
   const last = wait === 'consumed' && sends(ended) ? await followVerdicts(session, ended, deadline) : ended
   await session.print(last, runText)
-  return outcomeOf(last, wait === 'consumed')
+  const outcome = outcomeOf(last, wait === 'consumed')
+  const isLeftAlone = 'ids' in wanted.selection && Object.keys(last.progress.skipped).length > 0
+  return outcome === exitCodes.done && isLeftAlone ? exitCodes.failed : outcome
 }

@@ -4,11 +4,11 @@ import { dataOf } from 'dlq-client/api-client.ts'
 import type { components, paths } from 'dlq-client/api-types.ts'
 import { CliError, exitCodes } from '../exit-codes.ts'
 import { filterOf, readNumber, withFilters } from '../filters.ts'
-import { count, messages, plain } from '../output/words.ts'
+import { count, messages } from '../output/words.ts'
 import type { CommonOptions, Session } from '../session.ts'
+import { groupTitles, matchedText, type Survey, surveyText } from './survey.ts'
 
 export type RunRequest = paths['/api/v1/runs']['post']['requestBody']['content']['application/json']
-export type Survey = components['schemas']['RunSurvey']
 export type Run = components['schemas']['Run']
 
 export type SelectionOptions = CommonOptions & {
@@ -17,19 +17,28 @@ export type SelectionOptions = CommonOptions & {
   dryRun?: true
   yes?: true
   expect?: number
+  expectTolerance?: string
   reason?: string
 }
 
 /** `--yes` alone is no agreement to more than this. */
 const yesLimit = 100
+/** Messages that arrive meanwhile fail no script; a flood of them does. */
+const yesTolerance = '100%'
+/** Of what somebody was asked, as in the console: answering takes a while. */
+const askedTolerance = '10%'
 
 export function withSelection(command: Command): Command {
   return withFilters(command)
     .option('--failed-again-in <run>', 'what this run sent and failed again')
     .option('--all', 'no filter: all messages that may be')
     .option('--dry-run', 'only say what would happen')
-    .option('--yes', `do not ask, for up to ${yesLimit} messages`)
-    .option('--expect <number>', 'do not ask, if there are this many', readNumber)
+    .option('--yes', `do not ask, for up to ${yesLimit} messages; refused if more than twice as many match by then`)
+    .option('--expect <number>', 'do not ask; refused if another number of messages matches', readNumber)
+    .option(
+      '--expect-tolerance <share>',
+      `how many more or fewer may match by then, such as 5%; 0 with --expect, ${askedTolerance} where you were asked`,
+    )
     .option('--reason <text>', 'for the audit')
 }
 
@@ -47,71 +56,74 @@ export function selectionOf(ids: readonly string[], options: SelectionOptions): 
 
 /**
  * Surveys the selection, asks, and starts the run. Null where nothing was started: a dry run, or nothing to do.
- * @throws {CliError} where nobody agreed
+ * @throws {CliError} where nobody agreed, or where messages that were named or expected cannot be taken
  */
 export async function startRun(
   session: Session,
   wanted: RunRequest,
-  { dryRun, yes, expect, curl, verb }: SelectionOptions & { verb: string },
+  options: SelectionOptions & { verb: string },
 ): Promise<Run | null> {
-  const { api, terminal, context } = session
+  const { api, terminal, json } = session
   // --curl shows the request that matters, which is not the survey before it.
-  if (curl) return createRun(session, { ...wanted, ...(dryRun && { dry_run: true }) })
+  if (options.curl)
+    return createRun(session, { ...wanted, ...(options.dryRun ? { dry_run: true } : expectation(options)) })
   const survey = (await dataOf(api.POST('/api/v1/runs', { body: { ...wanted, dry_run: true } }))) as Survey
-  if (dryRun) {
-    await session.print(survey, surveyText)
-    return null
-  }
-  terminal.note(surveyText(survey))
-  const { eligible, complete } = survey
-  if (eligible === 0) {
+  const titles = await groupTitles(session, survey)
+  const text = surveyText(survey, titles)
+  const isNothing = survey.matched.value === 0 || (survey.complete && survey.eligible === 0)
+  if (!options.dryRun) terminal.note(text)
+  if (options.dryRun || (isNothing && json)) await session.print(survey, () => text)
+  if (options.dryRun) return null
+  const byId = 'ids' in wanted.selection
+  if (isNothing) {
+    if (byId || (options.expect ?? 0) > 0) throw new CliError(exitCodes.failed, nothingText(survey, options))
     terminal.note('nothing to do')
     return null
   }
-  const question = `${verb} ${complete ? '' : 'at least '}${messages(eligible)}${context.production ? ` in ${context.name}` : ''}`
-  const guard = await agree(session, { question, eligible, byId: 'ids' in wanted.selection, yes: yes === true, expect })
-  return createRun(session, { ...wanted, ...guard })
+  return createRun(session, { ...wanted, ...(await agree(session, { survey, byId, options })) })
+}
+
+function nothingText({ matched }: Survey, { expect }: SelectionOptions): string {
+  const found = expect === undefined ? '' : `${messages(matched.value)} match, not ${count(expect)}; `
+  return `${matched.value === expect ? 'none of them can be taken; ' : found}nothing was started`
 }
 
 async function createRun({ api }: Session, body: RunRequest): Promise<Run> {
   return (await dataOf(api.POST('/api/v1/runs', { body }))) as Run
 }
 
-type Asked = { question: string; eligible: number; byId: boolean; yes: boolean; expect: number | undefined }
+/** What the API compares once more when it freezes the selection. */
+type Guard = Pick<RunRequest, 'expect_count' | 'expect_tolerance'>
 
-/** Returns the number that the API shall check again when it freezes the selection. */
-async function agree(
-  { terminal, context }: Session,
-  { question, eligible, byId, yes, expect }: Asked,
-): Promise<Pick<RunRequest, 'expect_count'>> {
-  if (expect !== undefined) {
-    if (expect !== eligible)
-      throw new CliError(exitCodes.failed, `${messages(eligible)}, not ${count(expect)}; nothing was started`)
-    return { expect_count: expect }
+function expectation({ expect, expectTolerance: tolerance }: SelectionOptions): Guard {
+  return {
+    ...(expect !== undefined && { expect_count: expect }),
+    ...(tolerance !== undefined && { expect_tolerance: tolerance }),
   }
-  const small = eligible <= yesLimit
-  if (!context.production && small && (yes || byId)) return {}
-  if (!terminal.interactive)
-    throw new CliError(
-      exitCodes.usage,
-      `nobody can be asked here: add ${small && !context.production ? '--yes' : `--expect ${eligible}`}`,
-    )
-  const agreed = context.production
-    ? (await terminal.ask(`${question}? Type their number.`)).replaceAll(',', '').trim() === String(eligible)
-    : await terminal.confirm(`${question}?`)
-  if (!agreed) throw new CliError(exitCodes.failed, 'nothing was started')
-  return {}
 }
 
-function surveyText({ eligible, complete, ineligible, remedies, topics, groups }: Survey): string {
-  const list = (counts: Record<string, number>) =>
-    Object.entries(counts)
-      .map(([name, value]) => `${plain(name)} ${count(value)}`)
-      .join(', ')
-  return [
-    `${complete ? '' : 'at least '}${messages(eligible)}${eligible > 0 ? ` to ${list(topics)}` : ''}`,
-    ...(Object.keys(groups).length > 0 ? [`  that failed in ${list(groups)}`] : []),
-    ...(Object.keys(ineligible).length > 0 ? [`  left alone: ${list(ineligible)}`] : []),
-    ...Object.values(remedies).map((text) => `  ${plain(text)}`),
-  ].join('\n')
+type Asked = { survey: Survey; byId: boolean; options: SelectionOptions & { verb: string } }
+
+/** @throws {CliError} where nobody agreed */
+async function agree({ terminal, context }: Session, { survey, byId, options }: Asked): Promise<Guard> {
+  if (options.expect !== undefined) return expectation(options)
+  const { value, relation } = survey.matched
+  // The API compares no number that it has not counted to the end.
+  const guard = (tolerance: string): Guard =>
+    relation === 'gte' ? {} : { expect_count: value, expect_tolerance: options.expectTolerance ?? tolerance }
+  const small = value <= yesLimit
+  if (!context.production && small && (options.yes || byId)) return guard(yesTolerance)
+  if (!terminal.interactive) {
+    const remedy = small && !context.production ? 'add --yes' : `add --expect ${value}`
+    throw new CliError(
+      exitCodes.usage,
+      `nobody can be asked here: ${relation === 'gte' ? 'narrow the filter, until they can be counted' : remedy}`,
+    )
+  }
+  const question = `${options.verb} ${matchedText(survey)}${context.production ? ` in ${context.name}` : ''}?`
+  const agreed = context.production
+    ? (await terminal.ask(`${question} Type the number ${count(value)}.`)).replaceAll(',', '').trim() === String(value)
+    : await terminal.confirm(question)
+  if (!agreed) throw new CliError(exitCodes.failed, 'nothing was started')
+  return guard(askedTolerance)
 }

@@ -20,19 +20,27 @@ export function addShow(program: Command): void {
     .option('--key', "the key's bytes")
   onCall<CommonOptions & { value?: true; key?: true }>(show, async (session, [id], { value, key }) => {
     const params = { path: { id: id! } }
-    if (value || key) return session.terminal.write(await bytesOf(session, id!, value ? 'value' : 'key')).then(() => {})
+    if (value || key) return writeBytes(session, id!, value ? 'value' : 'key')
     await session.print(await dataOf(session.api.GET('/api/v1/dlq/messages/{id}', { params })), detailText)
   })
 }
 
-/** What Kafka held: JSON numbers may be longer than a JavaScript number. */
-export async function bytesOf({ api }: Session, id: string, part: 'key' | 'value'): Promise<Uint8Array> {
+async function writeBytes(session: Session, id: string, part: 'key' | 'value'): Promise<void> {
+  const bytes = await bytesOf(session, id, part)
+  if (bytes === null) session.terminal.note(`the record has no ${part}: it is null`)
+  else await session.terminal.write(bytes)
+}
+
+/** What Kafka held: JSON numbers may be longer than a JavaScript number. Null as in a tombstone; an empty value has no bytes. */
+export async function bytesOf({ api }: Session, id: string, part: 'key' | 'value'): Promise<Uint8Array | null> {
   const { data, error, response } = await api.GET(`/api/v1/dlq/messages/{id}/${part}`, {
     params: { path: { id } },
     parseAs: 'arrayBuffer',
   })
-  if (!data) throw new DlqApiError(response.status, error)
-  return new Uint8Array(data)
+  if (!response.ok) throw new DlqApiError(response.status, error)
+  if (response.status === 204) return null
+  // Where an answer has no bytes, the client gives no data.
+  return new Uint8Array(data ?? new ArrayBuffer(0))
 }
 
 function detailText(message: Detail): string {

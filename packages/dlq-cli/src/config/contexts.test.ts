@@ -22,6 +22,13 @@ test('the context named goes before DLQ_API, and that before the current one', (
   expect(() => chooseContext(env, 'none')).toThrow('no context none')
 })
 
+test('the address of the console stands for that of its API', () => {
+  const apiOf = (address: string) => chooseContext({ ...env, DLQ_API: address }, undefined).api
+  expect(apiOf('http://127.0.0.1:8080/console/')).toBe('http://127.0.0.1:8080')
+  expect(apiOf('https://ops.example/dlq/console')).toBe('https://ops.example/dlq')
+  expect(apiOf('https://console.example/')).toBe('https://console.example')
+})
+
 test('a file of contexts is for its owner alone, and refused where others may read it', () => {
   writeContexts(env, { current: null, contexts: { shop } })
   expect(statSync(contextPath(env)).mode & 0o777).toBe(0o600)

@@ -61,8 +61,9 @@ export function chooseContext(env: NodeJS.ProcessEnv, name: string | undefined):
   return { name: chosen, ...context }
 }
 
+/** The address of the console, which people have in front of them, stands for that of its API. */
 export function checkedApi(api: string): string {
   const parsed = v.safeParse(contextSchema.entries.api, api)
   if (!parsed.success) throw new CliError(exitCodes.configuration, `not the address of an API: ${api}`)
-  return parsed.output.replace(/\/+$/, '')
+  return parsed.output.replace(/\/+$/, '').replace(/\/console$/, '')
 }

@@ -20,9 +20,9 @@ const longestSilenceMs = 60_000
 export function addDoctor(program: Command): void {
   const doctor = withOutput(
     defineCommand(program, 'doctor', {
-      summary: 'what keeps dead letters from being seen or sent; 1 if anything does',
+      summary: 'what keeps dead letters from being seen or sent; 1 where there is a fault',
       description:
-        'It asks the API only. It cannot see consumers: whether they read committed records alone is their setting.',
+        'A warning may be meant so, and leaves the exit code 0. It asks the API only, and cannot see consumers: whether they read committed records alone is their setting.',
       examples: ['dlq doctor', 'dlq doctor --json'],
     }),
   )
@@ -93,7 +93,8 @@ function statusChecks(status: Status, now: number): Check[] {
         `${plain(topic)}: ${count(lag)} not stored; Kafka deletes the next ${ago(expires_at, now)}`,
       )
   }
-  if (status.dlq_topics === 0) add('ingestion', 'warning', 'no DLQ topic was found: see the patterns of ingest.topics')
+  if (status.dlq_topics === 0)
+    add('ingestion', 'warning', 'no DLQ topic was found: see kafka.dlq_topic_pattern, which is *.dlq.v1 by default')
   else
     add(
       'ingestion',

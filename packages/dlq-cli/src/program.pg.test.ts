@@ -1,0 +1,67 @@
+// Commands as they end: what they write, to whom they say the rest, and their exit codes.
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { insertMessageRow, readMessageRow } from 'dlq-testing/rows/message-rows.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { useInProcess } from './testing/test-in-process.ts'
+
+const database = useDatabase()
+const cli = useInProcess(useServiceDatabase(database))
+
+beforeEach(() => emptyTables(database.sql, 'dlq.dlq_message_edits', 'dlq.dlq_messages'))
+
+/** A record of Kafka: without a key, and a tombstone unless `value` says otherwise. */
+const insertRecord = (value: string | null) =>
+  insertMessageRow(database.sql, { record_headers: [], record_value: value === null ? null : Buffer.from(value) })
+const run = (line: string, person = {}) => cli.run(line.split(' '), person)
+
+describe('a value without bytes', () => {
+  test('is written as it is, and one that is null is said to be', async () => {
+    expect(await run(`show ${await insertRecord('')} --value`)).toEqual({ code: 0, stdout: '', stderr: '' })
+    const tombstone = await insertRecord(null)
+    for (const part of ['value', 'key'])
+      expect(await run(`show ${tombstone} --${part}`)).toEqual({
+        ...{ code: 0, stdout: '', stderr: `the record has no ${part}: it is null\n` },
+      })
+    expect(await run('show 00000000-0000-8000-8000-00000000000f --value')).toMatchObject({ code: 1, stdout: '' })
+  })
+
+  test.each(['', null])('%j can be edited', async (before) => {
+    const id = await insertRecord(before)
+    const edit = `edit ${id} --yes --reason OPS-1`
+    expect(await run(edit, { env: { EDITOR: 'true' } })).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(
+        before === null ? /it is null.*\nnothing was changed\n$/ : /^nothing was changed\n$/,
+      ),
+    })
+    expect(await readMessageRow(database.sql, id)).toMatchObject({ record_value: before === null ? null : Buffer.of() })
+    expect(await run(edit, { env: { EDITOR: "printf '{}\\n' >" } })).toMatchObject({ code: 0 })
+    expect(await readMessageRow(database.sql, id)).toMatchObject({ record_value: Buffer.from('{}') })
+  })
+})
+
+test.each(['--limit 2', '--sort oldest', '--watch'])('an export and %s are refused together', async (option) => {
+  await insertRecord('{}')
+  expect(await run('ls --export csv')).toMatchObject({ code: 0, stdout: expect.stringContaining('\n') })
+  const { code, stdout, stderr } = await run(`ls --export csv ${option}`)
+  expect([code, stdout, stderr]).toEqual([64, '', expect.stringContaining(`leave out ${option.split(' ')[0]}`)])
+})
+
+test.each(['0s', '99ms', '30d', 'often'])('--watch %s is refused: it would not wait', async (time) => {
+  expect(await run(`status --watch ${time}`)).toMatchObject({ code: 64, stdout: '' })
+})
+
+test('a doctor ends with 1 where there is a fault, and warnings alone leave it 0', async () => {
+  const levels = async () => {
+    const { code, stdout } = await run('doctor --json')
+    const { checks } = JSON.parse(stdout) as { checks: { level: string }[] }
+    return { code, levels: new Set(checks.map(({ level }) => level)) }
+  }
+  // Nobody sends.
+  expect(await levels()).toEqual({ code: 1, levels: new Set(['ok', 'warning', 'fault']) })
+  await database.sql`insert into dlq.dlq_retriers (id, publishes, seen_at)
+                     values ('r', 'exactly-once', now())`
+  expect(await levels()).toEqual({ code: 0, levels: new Set(['ok', 'warning']) })
+})

@@ -123,8 +123,8 @@ export function EditSteps({ message, etag, stored, begin, oneLine, decoded, whyF
           It was JSON, and this is none: {faultWords(broken)}. It can be saved all the same.
         </p>
       )}
-      {faults.map((text) => (
-        <p key={text} className={styles.fault} role="status">
+      {faults.map((text, place) => (
+        <p key={`${place} ${text}`} className={styles.fault} role="status">
           {text}
         </p>
       ))}

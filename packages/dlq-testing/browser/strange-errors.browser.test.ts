@@ -1,0 +1,62 @@
+// Errors of kinds that few have seen: a recursion without end, characters that turn the text around, a value that comes
+// slowly; and the dialogs that stand between them and what is done.
+
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { insertGroupedRow } from '../src/browser/grouped-rows.ts'
+import { useConsole } from '../src/browser/use-console.ts'
+import { eventually } from '../src/eventually.ts'
+
+const console_ = useConsole()
+
+const letter = (columns: Record<string, unknown> = {}) =>
+  insertGroupedRow(console_, {
+    ...{ original_topic: 'browser-strange', error_class: 'com.example.StrangeException' },
+    ...{ error_message: 'amount -5 is negative', record_value: Buffer.from('{"amount":-5}') },
+    ...{ record_headers: console_.sql.json([]), ...columns },
+  })
+
+describe('a recursion without end', () => {
+  const overflow = (name: string, depth: number) => ({
+    original_topic: 'browser-recursion',
+    error_class: 'java.lang.StackOverflowError',
+    error_message: 'too deep',
+    error_stacktrace: [
+      'java.lang.StackOverflowError: too deep',
+      ...Array.from({ length: depth }, (_, at) => `\tat com.acme.${name}.f(${name}.java:${10 + (at % 2)})`),
+    ].join('\n'),
+  })
+  const frames = (page: Page) => page.getByRole('region', { name: 'Stack trace' }).locator('li code')
+
+  test('shows the frames of the message that is open, also after others with the same title', async () => {
+    await letter(overflow('Alpha', 6))
+    await letter(overflow('Beta', 4))
+    const page = await console_.open('/messages?topic=browser-recursion')
+    await page.getByRole('link', { name: 'too deep' }).first().click()
+    const shows = async (name: string, count: number) => {
+      await page.getByText(`com.acme.${name}.f`).first().waitFor()
+      expect((await frames(page).allTextContents()).map((text) => /acme\.(\w+)/.exec(text)?.[1])).toEqual(
+        Array.from({ length: count }, () => name),
+      )
+    }
+    await shows('Beta', 4)
+    for (const [key, name, count] of [
+      [']', 'Alpha', 6],
+      ['[', 'Beta', 4],
+      [']', 'Alpha', 6],
+    ] as const) {
+      await page.keyboard.press(key)
+      await shows(name, count)
+    }
+  })
+
+  test('leaves the value in sight, and is whole on demand', async () => {
+    const page = await console_.open(`/messages/${await letter(overflow('Gamma', 1024))}`)
+    const value = page.getByRole('tab', { name: 'Value' })
+    await value.waitFor()
+    expect((await value.boundingBox())!.y).toBeLessThan(1200)
+    await page.getByText('and 1,000 frames more').waitFor()
+    await page.getByRole('button', { name: 'Show all 1,024 frames' }).click()
+    await eventually(async () => expect(await frames(page).count()).toBe(1024))
+  })
+})

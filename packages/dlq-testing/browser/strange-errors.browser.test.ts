@@ -60,3 +60,22 @@ describe('a recursion without end', () => {
     await eventually(async () => expect(await frames(page).count()).toBe(1024))
   })
 })
+
+describe('a dialog that asks for a reason', () => {
+  test('is answered by Ctrl and Enter, keeps its field off its buttons, and has the keys for itself', async () => {
+    const id = await letter()
+    const page = await console_.open(`/messages/${id}`)
+    await page.getByRole('button', { name: 'Give up' }).click()
+    const field = page.getByLabel('Reason (not needed)')
+    await field.fill('r1')
+    const [above, below] = [
+      await field.boundingBox(),
+      await page.getByRole('button', { name: 'Leave it' }).boundingBox(),
+    ]
+    expect(below!.y - (above!.y + above!.height)).toBeGreaterThanOrEqual(8)
+    await page.keyboard.press('ControlOrMeta+k')
+    await page.keyboard.press('ControlOrMeta+Enter')
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    expect(await page.getByRole('dialog').count()).toBe(0)
+  })
+})

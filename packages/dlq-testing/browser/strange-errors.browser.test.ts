@@ -76,6 +76,8 @@ describe('a dialog that asks for a reason', () => {
     await page.keyboard.press('ControlOrMeta+k')
     await page.keyboard.press('ControlOrMeta+Enter')
     await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    await page.getByText('gave up the message (r1)').waitFor()
+    expect(await page.getByText('message.dead').count()).toBe(0)
     expect(await page.getByRole('dialog').count()).toBe(0)
   })
 })

@@ -3,7 +3,6 @@
 
 import { globSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { configSchema, settingPaths } from 'dlq-core/runtime/config/config-schema.ts'
 import { expect, test } from 'vitest'
 
 const root = path.join(import.meta.dirname, '../../..')
@@ -113,17 +112,6 @@ test('the README of a package or service names each of its rooms', () => {
     return !new RegExp(`[\`/ ]${room}[\`/]`).test(readFileSync(path.join(root, home, 'README.md'), 'utf8'))
   })
   expect(unnamed).toEqual([])
-})
-
-test('each setting that a text of the console names exists', () => {
-  const settings = settingPaths(configSchema).map((path) => path.join('.'))
-  // Not every section: `retry.isPending` and `verdicts.passed` are code.
-  const named = /(?<![\w./])(?:app|auth|database|ingest|kafka|server)\.[a-z_]+(?:\.[a-z_]+)*/g
-  const found = sources
-    .filter((file) => file.startsWith('packages/console/'))
-    .flatMap((file) => readFileSync(path.join(root, file), 'utf8').match(named) ?? [])
-  expect(found).toContain('kafka.dlq_topic_pattern')
-  expect(found.filter((name) => !settings.includes(name))).toEqual([])
 })
 
 test('no file imports itself by way of others', () => {

@@ -5,7 +5,9 @@ import { useEffect, useRef } from 'react'
 /** "r", "Shift+x", "g n" (one after the other), "Mod+Enter" (⌘ or Ctrl). */
 export type Keys = Readonly<Record<string, () => void>>
 
-const stack: { current: Keys }[] = []
+type Place = 'page' | 'dialog'
+
+const stack: { current: Keys; place: Place }[] = []
 let prefix = ''
 let prefixAt = 0
 const sequenceMs = 1200
@@ -47,20 +49,22 @@ function onKeyDown(event: KeyboardEvent): void {
   const name = nameOf(event)
   const plain = !name.startsWith('Mod+')
   if (plain && (!keysEnabled.current || isTyping(event.target))) return
-  // A dialog or a menu has keys of its own.
+  // A dialog or a menu has keys of its own: what lies beneath it does nothing meanwhile.
   const within =
     event.target instanceof Element ? event.target.closest('[role=dialog], [role=menu], [role=listbox]') : null
   if (within !== null && plain) return
+  const place: Place = within === null ? 'page' : 'dialog'
+  const heard = stack.filter((keys) => keys.place === place)
   const sequence = event.timeStamp - prefixAt < sequenceMs ? `${prefix} ${name}` : name
   prefix = ''
-  for (const keys of stack.toReversed()) {
+  for (const keys of heard.toReversed()) {
     const act = keys.current[sequence] ?? keys.current[name]
     if (act === undefined) continue
     event.preventDefault()
     act()
     return
   }
-  if (stack.some(({ current }) => Object.keys(current).some((key) => key.startsWith(`${name} `)))) {
+  if (heard.some(({ current }) => Object.keys(current).some((key) => key.startsWith(`${name} `)))) {
     prefix = name
     prefixAt = event.timeStamp
   }
@@ -71,17 +75,24 @@ export function boundKeys(): string[] {
   return stack.flatMap(({ current }) => Object.keys(current))
 }
 
-export function useKeys(keys: Keys): void {
+/** Keys of the page, or of the dialog over it. */
+export function useKeys(keys: Keys, place: Place = 'page'): void {
   const latest = useRef(keys)
   useEffect(() => {
     latest.current = keys
   })
   useEffect(() => {
+    const bound = {
+      place,
+      get current() {
+        return latest.current
+      },
+    }
     if (stack.length === 0) window.addEventListener('keydown', onKeyDown)
-    stack.push(latest)
+    stack.push(bound)
     return () => {
-      stack.splice(stack.indexOf(latest), 1)
+      stack.splice(stack.indexOf(bound), 1)
       if (stack.length === 0) window.removeEventListener('keydown', onKeyDown)
     }
-  }, [])
+  }, [place])
 }

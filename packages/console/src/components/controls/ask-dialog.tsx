@@ -3,10 +3,9 @@
 
 import { type ReactNode, useState } from 'react'
 import { Form } from 'react-aria-components'
-import { keepReason, lastReasons } from '../../data/drafts.ts'
+import { keepReason, lastReasons } from '../../data/drafts/run-drafts.ts'
 import { useKeys } from '../keys.ts'
 import { type Fault, FaultText } from '../show/fault.tsx'
-import styles from './ask-dialog.module.css'
 import { Button } from './button.tsx'
 import { Dialog, DialogActions } from './dialog.tsx'
 import { TextField } from './text-field.tsx'
@@ -45,7 +44,7 @@ export function AskDialog(props: Props) {
     keepReason(reason.trim())
     props.onGo(reason.trim())
   }
-  useKeys({ 'Mod+Enter': go })
+  useKeys({ 'Mod+Enter': go }, 'dialog')
   return (
     <Dialog title={title} onClose={props.onClose}>
       {children}
@@ -55,39 +54,37 @@ export function AskDialog(props: Props) {
           go()
         }}
       >
-        <div className={styles.stack}>
-          {typed === null ? null : (
-            <TextField
-              label={`Type ${typed} to confirm`}
-              value={answer}
-              onChange={setAnswer}
-              mono
-              autoFocus
-              fault={tried && wrong ? `This is not ${typed}.` : null}
-            />
-          )}
+        {typed === null ? null : (
           <TextField
-            label={props.reason === 'needed' ? 'Reason' : 'Reason (not needed)'}
-            value={reason}
-            onChange={setReason}
-            autoFocus={focusReason}
-            list={lastReasons()}
-            fault={tried && missing ? 'Say why: the audit keeps it.' : null}
+            label={`Type ${typed} to confirm`}
+            value={answer}
+            onChange={setAnswer}
+            mono
+            autoFocus
+            fault={tried && wrong ? `This is not ${typed}.` : null}
           />
-          {fault === null ? null : <FaultText fault={fault} what="Not done" />}
-          <DialogActions>
-            <Button onPress={props.onClose}>Leave it</Button>
-            <Button
-              type="submit"
-              look={danger ? 'danger' : 'primary'}
-              isDisabled={isPending}
-              refusal={refusal}
-              hint="Mod+Enter"
-            >
-              {isPending ? 'Asking …' : verb}
-            </Button>
-          </DialogActions>
-        </div>
+        )}
+        <TextField
+          label={props.reason === 'needed' ? 'Reason' : 'Reason (not needed)'}
+          value={reason}
+          onChange={setReason}
+          autoFocus={focusReason}
+          list={lastReasons()}
+          fault={tried && missing ? 'Say why: the audit keeps it.' : null}
+        />
+        {fault === null ? null : <FaultText fault={fault} what="Not done" />}
+        <DialogActions>
+          <Button onPress={props.onClose}>Leave it</Button>
+          <Button
+            type="submit"
+            look={danger ? 'danger' : 'primary'}
+            isDisabled={isPending}
+            refusal={refusal}
+            hint="Mod+Enter"
+          >
+            {isPending ? 'Asking …' : verb}
+          </Button>
+        </DialogActions>
       </Form>
     </Dialog>
   )

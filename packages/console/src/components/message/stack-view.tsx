@@ -1,15 +1,21 @@
 // A stack trace: the root cause first, own frames bold, frames of libraries folded. The raw text is always there.
 
 import { useState } from 'react'
-import { frameRuns, shortFrame, stackSections } from '../../domain/payload/stack.ts'
-import { counted } from '../../domain/words.ts'
+import { namedSteering } from '../../domain/payload/directions.ts'
+import { firstRuns, frameRuns, shortFrame, stackSections } from '../../domain/payload/stack.ts'
+import { counted, numberText } from '../../domain/words.ts'
 import { Button } from '../controls/button.tsx'
+import { DirectedText } from '../show/directed-text.tsx'
 import { LongWords } from '../show/long-words.tsx'
 import { copyText } from '../toasts.tsx'
 import styles from './message.module.css'
 
+/** A recursion without end has 1,024 frames, which say no more than the first ones, and push the value out of sight. */
+const shownLines = 24
+
 export function StackView({ trace }: { trace: string }) {
   const [raw, setRaw] = useState(false)
+  const [whole, setWhole] = useState<string | null>(null)
   const sections = stackSections(trace)
   const own = sections.flatMap(({ frames }) => frames).filter((frame) => frame.own).length
   const total = sections.flatMap(({ frames }) => frames).length
@@ -29,7 +35,7 @@ export function StackView({ trace }: { trace: string }) {
       {raw ? (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard has to reach it
         <pre className={styles.raw} tabIndex={0}>
-          {trace}
+          <DirectedText text={trace} />
         </pre>
       ) : (
         sections.map((section, at) => (
@@ -37,7 +43,11 @@ export function StackView({ trace }: { trace: string }) {
             <p className={styles.error}>
               <LongWords text={section.title} />
             </p>
-            <Frames frames={section.frames} />
+            <Frames
+              frames={section.frames}
+              most={whole === trace ? Number.POSITIVE_INFINITY : shownLines}
+              onAll={() => setWhole(trace)}
+            />
           </div>
         ))
       )}
@@ -45,27 +55,52 @@ export function StackView({ trace }: { trace: string }) {
   )
 }
 
-function Frames({ frames }: { frames: ReturnType<typeof stackSections>[number]['frames'] }) {
-  return frameRuns(frames).map((run, at) =>
-    run.own ? (
-      <ul key={`${at} own`} className={styles.own}>
-        {run.frames.map((frame) => (
-          <li key={frame.text} title={frame.text}>
-            <code>{shortFrame(frame.text)}</code>
-          </li>
-        ))}
-      </ul>
-    ) : (
-      <details key={`${at} libraries`} className={styles.libraries}>
-        <summary>{run.frames.length} of libraries</summary>
-        <ul>
-          {run.frames.map((frame, place) => (
-            <li key={`${place} ${frame.text}`}>
-              <code>{frame.text}</code>
-            </li>
-          ))}
-        </ul>
-      </details>
-    ),
+type FramesProps = {
+  frames: ReturnType<typeof stackSections>[number]['frames']
+  /** Lines that are shown. */
+  most: number
+  onAll: () => void
+}
+
+/** Frames repeat, so a frame is known by its place. */
+function Frames({ frames, most, onAll }: FramesProps) {
+  const { runs, left } = firstRuns(frameRuns(frames), most)
+  return (
+    <>
+      {runs.map((run, at) =>
+        run.own ? (
+          <ul key={`${at} own`} className={styles.own}>
+            {run.frames.map((frame, place) => (
+              <li key={`${place} ${frame.text}`} title={namedSteering(frame.text)}>
+                <code>
+                  <DirectedText text={shortFrame(frame.text)} />
+                </code>
+              </li>
+            ))}
+          </ul>
+        ) : (
+          <details key={`${at} libraries`} className={styles.libraries}>
+            <summary>{run.frames.length} of libraries</summary>
+            <ul>
+              {run.frames.map((frame, place) => (
+                <li key={`${place} ${frame.text}`}>
+                  <code>
+                    <DirectedText text={frame.text} />
+                  </code>
+                </li>
+              ))}
+            </ul>
+          </details>
+        ),
+      )}
+      {left === 0 ? null : (
+        <p className={styles.over}>
+          <span>and {counted(left, 'frame')} more</span>
+          <Button look="quiet" onPress={onAll}>
+            Show all {numberText(frames.length)} frames
+          </Button>
+        </p>
+      )}
+    </>
   )
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { frameRuns, shortFrame, stackSections } from './stack.ts'
+import { firstRuns, frameRuns, shortFrame, stackSections } from './stack.ts'
 
 test('the root cause of a Java trace comes first, and its own frames stand out', () => {
   const trace = `org.springframework.ListenerFailed: failed
@@ -30,4 +30,14 @@ test('frames stand in runs, and a long path keeps its last two parts', () => {
   expect(shortFrame('at takePayment (file:///srv/x/demo/take-payment.ts:24:31)')).toBe(
     'takePayment (demo/take-payment.ts:24:31)',
   )
+})
+
+test('of a recursion without end the first frames are shown, and the others are counted', () => {
+  const frame = (own: boolean) => ({ text: 'at f', own })
+  const deep = frameRuns(Array.from({ length: 1024 }, () => frame(true)))
+  expect(firstRuns(deep, 24)).toEqual({ runs: [{ own: true, frames: deep[0]!.frames.slice(0, 24) }], left: 1000 })
+  expect(firstRuns(deep, 1024)).toEqual({ runs: deep, left: 0 })
+  // Through a library: each run of it is one line.
+  const through = frameRuns(Array.from({ length: 30 }, (_, at) => frame(at % 3 === 0)))
+  expect(firstRuns(through, 4)).toEqual({ runs: through.slice(0, 4), left: 24 })
 })

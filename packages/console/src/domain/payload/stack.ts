@@ -65,6 +65,19 @@ export function frameRuns(frames: readonly Frame[]): FrameRun[] {
   return runs
 }
 
+/** The first `most` lines: own frames have one each, a run of libraries is folded into one. `left`: frames that follow. */
+export function firstRuns(runs: readonly FrameRun[], most: number): { runs: FrameRun[]; left: number } {
+  const first: FrameRun[] = []
+  let lines = 0
+  for (const run of runs) {
+    if (lines >= most) break
+    first.push(run.own ? { own: true, frames: run.frames.slice(0, most - lines) } : run)
+    lines += run.own ? run.frames.length : 1
+  }
+  const count = (some: readonly FrameRun[]) => some.reduce((sum, { frames }) => sum + frames.length, 0)
+  return { runs: first, left: count(runs) - count(first) }
+}
+
 /** "at takePayment (file:///…/demo/take-payment.ts:24:31)" is "takePayment (demo/take-payment.ts:24:31)". */
 export function shortFrame(text: string): string {
   return text.replace(/^at\s+/, '').replace(/(?:file:\/\/)?(?:\/[^\s/()]+)+\/([^\s/()]+\/[^\s/()]+)/, '$1')

@@ -10,8 +10,8 @@ import { TextField } from '../../components/controls/text-field.tsx'
 import { useKeys } from '../../components/keys.ts'
 import { FaultText } from '../../components/show/fault.tsx'
 import { ActionBar, Notice } from '../../components/show/page.tsx'
-import { keepReason, lastReasons } from '../../data/drafts.ts'
-import { dropEdit, keepEdit } from '../../data/edit-drafts.ts'
+import { dropEdit, keepEdit } from '../../data/drafts/edit-drafts.ts'
+import { keepReason, lastReasons } from '../../data/drafts/run-drafts.ts'
 import { faultOf } from '../../data/faults.ts'
 import { useUnmask } from '../../data/queries/content/masked.ts'
 import { changeMessage, type MessageDetail, retryMessage } from '../../data/queries/messages.ts'
@@ -123,8 +123,8 @@ export function EditSteps({ message, etag, stored, begin, oneLine, decoded, whyF
           It was JSON, and this is none: {faultWords(broken)}. It can be saved all the same.
         </p>
       )}
-      {faults.map((text) => (
-        <p key={text} className={styles.fault} role="status">
+      {faults.map((text, place) => (
+        <p key={`${place} ${text}`} className={styles.fault} role="status">
           {text}
         </p>
       ))}

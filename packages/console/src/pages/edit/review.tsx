@@ -20,8 +20,8 @@ export function Review({ stored, draft, lines }: Props) {
       )}
       {words.length === 0 ? null : (
         <ul className={styles.lines} aria-label="Changes">
-          {words.map((text) => (
-            <li key={text}>
+          {words.map((text, place) => (
+            <li key={`${place} ${text}`}>
               <code>{text}</code>
             </li>
           ))}

@@ -2,10 +2,11 @@
 
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { useState } from 'react'
 import { Button, buttonClass } from '../../components/controls/button.tsx'
 import { Menu } from '../../components/controls/menu.tsx'
 import { useKeys } from '../../components/keys.ts'
+import { lazyPart } from '../../components/lazy-part.tsx'
 import { HiddenNote } from '../../components/show/hidden-note.tsx'
 import { LongWords } from '../../components/show/long-words.tsx'
 import { Missing } from '../../components/show/missing.tsx'
@@ -23,16 +24,15 @@ import { useMissingRole } from '../../data/session.ts'
 import { printSearch } from '../../domain/addresses.ts'
 import { groupReport } from '../../domain/groups/group-report.ts'
 import { groupVerdict } from '../../domain/groups/group-verdict.ts'
+import { withoutState } from '../../domain/message-words.ts'
 import { statuses, totalOf } from '../../domain/states.ts'
 import { numberText, shortClass } from '../../domain/words.ts'
 import styles from './group.module.css'
 import { GroupMessages } from './group-messages.tsx'
 import { useTriage } from './use-triage.tsx'
 
-const Facets = lazy(() => import('../messages/facets.tsx').then(({ Facets }) => ({ default: Facets })))
-const PauseDialog = lazy(() =>
-  import('../topics/pause-dialog.tsx').then(({ PauseDialog }) => ({ default: PauseDialog })),
-)
+const Facets = lazyPart(() => import('../messages/facets.tsx').then(({ Facets }) => Facets))
+const PauseDialog = lazyPart(() => import('../topics/pause-dialog.tsx').then(({ PauseDialog }) => PauseDialog))
 
 const route = getRouteApi('/groups/$id')
 
@@ -72,6 +72,7 @@ export function GroupPage() {
       />
     )
   }
+  const heldUpBy = (newest?.held_up_by ?? []).map((reason) => withoutState(reason, newest?.origin_state ?? null))
   const { title, error_class, location, message, counts, dlq_topics, first_seen_at, last_seen_at, note } = group.data
   const name = error_class === null ? title : `${shortClass(error_class)}${location === null ? '' : ` in ${location}`}`
   const exportUrl = (format: string) => `${apiBase}/api/v1/messages/export${printSearch({ format, group_id: id })}`
@@ -88,7 +89,7 @@ export function GroupPage() {
           {dlq_topics.join(', ')}
         </p>
         <HiddenNote of={[group.data]} />
-        <Verdict>{groupVerdict(group.data, newest?.held_up_by ?? []).join(' ')}</Verdict>
+        <Verdict>{groupVerdict(group.data, heldUpBy).join(' ')}</Verdict>
       </PageHead>
       <div className={styles.numbers}>
         <Strip trend={trend} tall />
@@ -156,12 +157,10 @@ export function GroupPage() {
       </ActionBar>
       {pausing === null ? null : <PauseDialog topic={pausing} what="retries" onClose={() => setPausing(null)} />}
       {note === null ? null : <p className={styles.note}>Note: {note}</p>}
-      <Suspense>
-        <Facets
-          filter={{ group_id: id }}
-          onNarrow={(added) => void navigate({ to: '/messages', search: { group_id: id, ...added } })}
-        />
-      </Suspense>
+      <Facets
+        filter={{ group_id: id }}
+        onNarrow={(added) => void navigate({ to: '/messages', search: { group_id: id, ...added } })}
+      />
       <GroupMessages
         id={id}
         query={messagesQuery({ group_id: id }, 'newest', 50)}

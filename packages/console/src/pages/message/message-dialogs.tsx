@@ -2,10 +2,12 @@
 
 import { useState } from 'react'
 import { Form } from 'react-aria-components'
+import { AskDialog } from '../../components/controls/ask-dialog.tsx'
 import { Button } from '../../components/controls/button.tsx'
 import { Dialog, DialogActions } from '../../components/controls/dialog.tsx'
 import { Choices } from '../../components/controls/select.tsx'
 import { TextField } from '../../components/controls/text-field.tsx'
+import { useKeys } from '../../components/keys.ts'
 import type { MessageAction, MessageDetail } from '../../data/queries/messages.ts'
 import { type ScheduleChoice, scheduleChoices, scheduleFault, scheduleRequest } from '../../domain/schedule.ts'
 
@@ -37,35 +39,21 @@ const asks: Record<Ask, { title: string; text: string; button: string }> = {
 }
 
 export function AskReason({ ask, onClose, onGo }: { ask: Ask; onClose: () => void; onGo: (reason: string) => void }) {
-  const [reason, setReason] = useState('')
-  const [missing, setMissing] = useState(false)
   const { title, text, button } = asks[ask]
-  const needed = ask === 'force' || ask === 'delete'
   return (
-    <Dialog title={title} onClose={onClose}>
+    <AskDialog
+      title={title}
+      verb={button}
+      danger={ask === 'delete'}
+      reason={ask === 'force' || ask === 'delete' ? 'needed' : 'offered'}
+      // The answer stands beside the buttons of the message.
+      isPending={false}
+      fault={null}
+      onClose={onClose}
+      onGo={onGo}
+    >
       <p>{text}</p>
-      <Form
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (needed && reason.trim() === '') setMissing(true)
-          else onGo(reason.trim())
-        }}
-      >
-        <TextField
-          label={needed ? 'Reason' : 'Reason (not needed)'}
-          value={reason}
-          onChange={setReason}
-          autoFocus
-          fault={missing && reason.trim() === '' ? 'Say why: the audit keeps it.' : null}
-        />
-        <DialogActions>
-          <Button onPress={onClose}>Leave it</Button>
-          <Button type="submit" look={ask === 'delete' ? 'danger' : 'primary'}>
-            {button}
-          </Button>
-        </DialogActions>
-      </Form>
-    </Dialog>
+    </AskDialog>
   )
 }
 
@@ -83,14 +71,18 @@ export function ScheduleDialog({ message, onClose, onGo }: ScheduleProps) {
   const [reason, setReason] = useState('')
   const [asked, setAsked] = useState(false)
   const faults = scheduleFault({ choice, at, tries })
+  const go = () => {
+    setAsked(true)
+    if (faults.at === null && faults.tries === null)
+      onGo(scheduleRequest({ choice, at, tries, before: message, reason }, new Date()))
+  }
+  useKeys({ 'Mod+Enter': go }, 'dialog')
   return (
     <Dialog title="When is it tried?" onClose={onClose}>
       <Form
         onSubmit={(event) => {
           event.preventDefault()
-          setAsked(true)
-          if (faults.at === null && faults.tries === null)
-            onGo(scheduleRequest({ choice, at, tries, before: message, reason }, new Date()))
+          go()
         }}
       >
         <Choices label="Next attempt" value={choice} choices={scheduleChoices} onChange={setChoice} />
@@ -112,7 +104,7 @@ export function ScheduleDialog({ message, onClose, onGo }: ScheduleProps) {
         <TextField label="Reason (not needed)" value={reason} onChange={setReason} />
         <DialogActions>
           <Button onPress={onClose}>Leave it</Button>
-          <Button type="submit" look="primary">
+          <Button type="submit" look="primary" hint="Mod+Enter">
             Schedule
           </Button>
         </DialogActions>

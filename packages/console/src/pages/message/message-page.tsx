@@ -2,12 +2,13 @@
 
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
 import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components'
 import tabStyles from '../../components/controls/tabs.module.css'
 import { useKeys } from '../../components/keys.ts'
+import { lazyPart } from '../../components/lazy-part.tsx'
 import { HeadersTable } from '../../components/message/headers-table.tsx'
 import { StackView } from '../../components/message/stack-view.tsx'
+import { DirectedText } from '../../components/show/directed-text.tsx'
 import { LongWords } from '../../components/show/long-words.tsx'
 import { Missing } from '../../components/show/missing.tsx'
 import { Notice, PageHead, Section, Skeleton, Verdict } from '../../components/show/page.tsx'
@@ -33,9 +34,7 @@ import { NewerLetters, StaleNotice } from './newer-letters.tsx'
 import { Timeline } from './timeline.tsx'
 import { useNeighbours } from './use-neighbours.ts'
 
-const OriginSection = lazy(() =>
-  import('./origin-section.tsx').then(({ OriginSection }) => ({ default: OriginSection })),
-)
+const OriginSection = lazyPart(() => import('./origin-section.tsx').then(({ OriginSection }) => OriginSection))
 
 const route = getRouteApi('/messages/$id')
 /** The whole key has a tab of its own. */
@@ -95,11 +94,20 @@ export function MessagePage() {
               <LongWords text={message.error_class} /> ·{' '}
             </>
           )}
-          {message.original_topic} → {message.consumer_group ?? 'consumer group not known'}
+          <bdi>
+            <DirectedText text={message.original_topic} />
+          </bdi>{' '}
+          →{' '}
+          <bdi>
+            <DirectedText text={message.consumer_group ?? 'consumer group not known'} />
+          </bdi>
           {message.key === null ? null : (
             <>
               {' '}
-              · key <bdi>{headOf(message.key.value ?? '', shownKeyChars)}</bdi>
+              · key{' '}
+              <bdi>
+                <DirectedText text={headOf(message.key.value ?? '', shownKeyChars)} />
+              </bdi>
             </>
           )}{' '}
           · failed {counted(message.failure_count, 'time')} since <Time at={message.first_failed_at} long />
@@ -175,7 +183,9 @@ export function MessagePage() {
               <PolicyFacts policy={message.policy} />
             </TabPanel>
             <TabPanel id="json" className={styles.panel!}>
-              <pre>{JSON.stringify({ ...message, payload: '…' }, null, 2)}</pre>
+              <pre>
+                <DirectedText text={JSON.stringify({ ...message, payload: '…' }, null, 2)} />
+              </pre>
             </TabPanel>
           </Tabs>
         </div>
@@ -185,11 +195,7 @@ export function MessagePage() {
           </Section>
           <NewerLetters message={message} />
           <Around message={message} />
-          {gone ? null : (
-            <Suspense>
-              <OriginSection message={message} etag={detail.data?.etag ?? null} />
-            </Suspense>
-          )}
+          {gone ? null : <OriginSection message={message} etag={detail.data?.etag ?? null} />}
         </div>
       </div>
     </>

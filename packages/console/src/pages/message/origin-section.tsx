@@ -106,8 +106,8 @@ function Compared({ origin }: { origin: Origin }) {
       {found === null || differs.length === 0 ? null : (
         <ul className={styles.differences} aria-label="What differs">
           {differs.includes('value')
-            ? (lines ?? []).map((line) => (
-                <li key={`${line.op} ${line.path}`}>
+            ? (lines ?? []).map((line, place) => (
+                <li key={`${place} ${line.path}`}>
                   <code>{patchWords(line)}</code>
                 </li>
               ))
@@ -142,8 +142,8 @@ function headersApart(copy: Headers, found: Headers) {
   return [
     ...there.filter((one) => !here.includes(one)).map((one) => ({ one, where: 'header only there' })),
     ...here.filter((one) => !there.includes(one)).map((one) => ({ one, where: 'header only here' })),
-  ].map(({ one, where }) => (
-    <li key={`${where} ${one}`}>
+  ].map(({ one, where }, place) => (
+    <li key={`${place} ${one}`}>
       {where}: <code>{one}</code>
     </li>
   ))

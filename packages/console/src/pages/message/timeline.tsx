@@ -4,6 +4,7 @@ import { HiddenNote } from '../../components/show/hidden-note.tsx'
 import { LongWords } from '../../components/show/long-words.tsx'
 import { Time } from '../../components/show/time.tsx'
 import type { AuditEntry, Edit, MessageDetail } from '../../data/queries/messages.ts'
+import { actionWords } from '../../domain/audit/audit-words.ts'
 import { attemptWords, whoSent } from '../../domain/message-words.ts'
 import styles from './message-page.module.css'
 
@@ -38,7 +39,7 @@ export function Timeline({ message, edits, audit }: Props) {
       .map(({ id, at, actor, action, reason }) => ({
         at,
         id: `audit ${id}`,
-        text: `${actor}: ${action}${reason === null ? '' : ` (${reason})`}`,
+        text: `${actor} ${actionWords(action)}${reason === null ? '' : ` (${reason})`}`,
       })),
   ].toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))
   return (

@@ -149,8 +149,8 @@ function PatchLines({ patch }: { patch: string }) {
       <h3>The change</h3>
       {lines === null ? <p>The link was cut: its change cannot be read.</p> : null}
       <ul className={styles.samples}>
-        {lines?.map((line) => (
-          <li key={patchWords(line)}>
+        {lines?.map((line, place) => (
+          <li key={`${place} ${line.path}`}>
             <code>{patchWords(line)}</code>
           </li>
         ))}

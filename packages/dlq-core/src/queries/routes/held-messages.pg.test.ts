@@ -11,7 +11,7 @@ import { smallestId } from '../../domain/record/message-id.ts'
 import { defaultRetryPolicy } from '../../domain/retry/retry-policy.ts'
 import { applyRoute } from '../../runtime/apply-route.ts'
 import { startProbes } from '../groups/group-pauses.ts'
-import { claimBatch, releaseBatch } from '../retry/batches.ts'
+import { claimBatch, releaseBatch, settleMessages } from '../retry/batches.ts'
 import { releaseUnheldNow } from '../retry/expired-leases.ts'
 import { takeSlot } from '../retry/slots.ts'
 import { holdMessages } from './routes.ts'
@@ -58,6 +58,17 @@ test('what was under way when its route was blocked is held when it is given bac
   expect(await read(id)).toMatchObject(held)
   expect(await read(asked)).toMatchObject({ held_by_route: true, next_retry_at: expect.any(Date) })
   expect((await claim()).messages).toMatchObject([{ id: asked }])
+})
+
+test('what Kafka refuses is held, also where somebody had asked for that attempt', async () => {
+  const ids = [await insert(), await insert({ held_by_route: true, retry_requested: true })]
+  const batch = await claim()
+  expect(batch.messages).toHaveLength(2)
+  await block()
+  const later = new Date(Date.now() + 60_000)
+  const refused = ids.map((id) => ({ id, status: 'PENDING' as const, next_retry_at: later, run_id: null }))
+  expect(await settleMessages(service.sql, { ...batch, messages: refused })).toBe(2)
+  for (const id of ids) expect(await read(id)).toMatchObject({ ...held, retry_requested: false })
 })
 
 test.each([

@@ -14,6 +14,8 @@ import { startProbes } from '../groups/group-pauses.ts'
 import { claimBatch, releaseBatch, settleMessages } from '../retry/batches.ts'
 import { releaseUnheldNow } from '../retry/expired-leases.ts'
 import { takeSlot } from '../retry/slots.ts'
+import { writeFresh } from '../staleness/answers.ts'
+import { holdStale } from '../staleness/hold-stale.ts'
 import { holdMessages } from './routes.ts'
 
 const database = useDatabase()
@@ -99,6 +101,20 @@ test('one that is RETRYING and nobody holds gets no time', async () => {
   const id = await insert({ status: 'RETRYING', held_by_route: true })
   await releaseUnheldNow(service.sql, id)
   expect(await read(id)).toMatchObject(held)
+})
+
+test('one that was held as stale when its route was blocked is not due once it is known to be fresh', async () => {
+  const [id, free] = [await insert(), await insert({ dlq_topic: 'orders-dlt' })]
+  const batch = await claim()
+  await block()
+  for (const message_id of [id, free])
+    await database.sql`
+      insert into dlq.dlq_staleness (message_id, original_topic, answer) values (${message_id}, 'orders', 'waiting')`
+  const answer = { answer: 'waiting', reason: null, newer_offset: null, newer_at: null } as const
+  await holdStale(service.sql, { ...batch, held: [id, free].map((id) => ({ id, ...answer })) })
+  await writeFresh(service.sql, [id, free])
+  expect(await read(id)).toMatchObject(held)
+  expect(await read(free)).toMatchObject({ status: 'PENDING', next_retry_at: expect.any(Date) })
 })
 
 test('it is no probe of its error group, also where it is held only now', async () => {

@@ -1,6 +1,7 @@
 // The messages that a run takes, and those that it leaves alone, with the reasons.
 import { randomUUID } from 'node:crypto'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { untilWaitingForLock } from 'dlq-testing/postgres/lock-waits.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow, readMessageRow } from 'dlq-testing/rows/message-rows.ts'
@@ -136,4 +137,20 @@ test('messages are handed over if their delivery became "pull" after they were t
   expect(await handOverPulled(service.sql, { runId, limit: 10 })).toBe(1)
   expect([...(await database.sql`select id from dlq.claim_messages('orders')`)]).toEqual([{ id: moved }])
   expect(await readMessageRow(database.sql, stays)).toMatchObject({ run_id: runId, next_retry_at: null })
+})
+
+test('what the run cannot send itself is not handed over either, also where it is held only now', async () => {
+  const ids = [await insert(), await insert(), await insert()]
+  await take(ids)
+  await pull('orders')
+  await database.sql`update dlq.dlq_messages set origin_state = 18 where id = ${ids[0]!}`
+  const handing = await database.sql.begin(async (sql) => {
+    await sql`update dlq.dlq_messages set held_by_route = true where id = ${ids[1]!}`
+    const handing = handOverPulled(service.sql, { runId, limit: 10 })
+    await untilWaitingForLock(database)
+    return { handing }
+  })
+  expect(await handing.handing).toBe(1)
+  for (const id of ids.slice(0, 2))
+    expect(await readMessageRow(database.sql, id)).toMatchObject({ run_id: runId, next_retry_at: null })
 })

@@ -6,7 +6,7 @@ import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow, readMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, expect, test } from 'vitest'
-import { handOverPulled, takeIntoRun } from './run-messages.ts'
+import { giveBack, handOverPulled, lockCandidates, takeIntoRun } from './run-messages.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
@@ -153,4 +153,29 @@ test('what the run cannot send itself is not handed over either, also where it i
   expect(await handing.handing).toBe(1)
   for (const id of ids.slice(0, 2))
     expect(await readMessageRow(database.sql, id)).toMatchObject({ run_id: runId, next_retry_at: null })
+})
+
+test.each([
+  ['giving back', giveBack],
+  ['handing over', handOverPulled],
+])('%s locks messages in the order of their ids, as everybody does', async (_, leave) => {
+  // In the order of the topics, which is that of the run's index, it is the other way round.
+  const ids = [
+    await insert({ id: '00000000-0000-7000-8000-000000000001', original_topic: 'b' }),
+    await insert({ id: '00000000-0000-7000-8000-000000000002', original_topic: 'a' }),
+  ]
+  await take(ids)
+  await pull('*')
+  const chosen = { ids, cutoff: 'infinity', scope: null }
+  const waiting = await database.sql.begin(async (sql) => {
+    await sql`select from dlq.dlq_messages where id = ${ids[1]!} for update`
+    const left = leave(service.sql, { runId, limit: 10 })
+    await untilWaitingForLock(database)
+    const locked = lockCandidates(service.sql, chosen)
+    await untilWaitingForLock(database, 2)
+    return { both: Promise.all([left, locked]) }
+  })
+  const [left, locked] = await waiting.both
+  expect(left).toBe(2)
+  expect(locked).toHaveLength(2)
 })

@@ -11,9 +11,11 @@ import { smallestId } from '../../domain/record/message-id.ts'
 import { defaultRetryPolicy } from '../../domain/retry/retry-policy.ts'
 import { applyRoute } from '../../runtime/apply-route.ts'
 import { startProbes } from '../groups/group-pauses.ts'
-import { claimBatch, releaseBatch } from '../retry/batches.ts'
+import { claimBatch, releaseBatch, settleMessages } from '../retry/batches.ts'
 import { releaseUnheldNow } from '../retry/expired-leases.ts'
 import { takeSlot } from '../retry/slots.ts'
+import { writeFresh } from '../staleness/answers.ts'
+import { holdStale } from '../staleness/hold-stale.ts'
 import { holdMessages } from './routes.ts'
 
 const database = useDatabase()
@@ -60,6 +62,17 @@ test('what was under way when its route was blocked is held when it is given bac
   expect((await claim()).messages).toMatchObject([{ id: asked }])
 })
 
+test('what Kafka refuses is held, also where somebody had asked for that attempt', async () => {
+  const ids = [await insert(), await insert({ held_by_route: true, retry_requested: true })]
+  const batch = await claim()
+  expect(batch.messages).toHaveLength(2)
+  await block()
+  const later = new Date(Date.now() + 60_000)
+  const refused = ids.map((id) => ({ id, status: 'PENDING' as const, next_retry_at: later, run_id: null }))
+  expect(await settleMessages(service.sql, { ...batch, messages: refused })).toBe(2)
+  for (const id of ids) expect(await read(id)).toMatchObject({ ...held, retry_requested: false })
+})
+
 test.each([
   ['fails', (id: string, token: string) => database.sql`select dlq.fail_message(${id}, ${token}, 'again')`],
   [
@@ -88,6 +101,20 @@ test('one that is RETRYING and nobody holds gets no time', async () => {
   const id = await insert({ status: 'RETRYING', held_by_route: true })
   await releaseUnheldNow(service.sql, id)
   expect(await read(id)).toMatchObject(held)
+})
+
+test('one that was held as stale when its route was blocked is not due once it is known to be fresh', async () => {
+  const [id, free] = [await insert(), await insert({ dlq_topic: 'orders-dlt' })]
+  const batch = await claim()
+  await block()
+  for (const message_id of [id, free])
+    await database.sql`
+      insert into dlq.dlq_staleness (message_id, original_topic, answer) values (${message_id}, 'orders', 'waiting')`
+  const answer = { answer: 'waiting', reason: null, newer_offset: null, newer_at: null } as const
+  await holdStale(service.sql, { ...batch, held: [id, free].map((id) => ({ id, ...answer })) })
+  await writeFresh(service.sql, [id, free])
+  expect(await read(id)).toMatchObject(held)
+  expect(await read(free)).toMatchObject({ status: 'PENDING', next_retry_at: expect.any(Date) })
 })
 
 test('it is no probe of its error group, also where it is held only now', async () => {

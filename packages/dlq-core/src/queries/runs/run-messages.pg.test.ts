@@ -1,11 +1,12 @@
 // The messages that a run takes, and those that it leaves alone, with the reasons.
 import { randomUUID } from 'node:crypto'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { untilWaitingForLock } from 'dlq-testing/postgres/lock-waits.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow, readMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, expect, test } from 'vitest'
-import { handOverPulled, takeIntoRun } from './run-messages.ts'
+import { giveBack, handOverPulled, lockCandidates, takeIntoRun } from './run-messages.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
@@ -136,4 +137,45 @@ test('messages are handed over if their delivery became "pull" after they were t
   expect(await handOverPulled(service.sql, { runId, limit: 10 })).toBe(1)
   expect([...(await database.sql`select id from dlq.claim_messages('orders')`)]).toEqual([{ id: moved }])
   expect(await readMessageRow(database.sql, stays)).toMatchObject({ run_id: runId, next_retry_at: null })
+})
+
+test('what the run cannot send itself is not handed over either, also where it is held only now', async () => {
+  const ids = [await insert(), await insert(), await insert()]
+  await take(ids)
+  await pull('orders')
+  await database.sql`update dlq.dlq_messages set origin_state = 18 where id = ${ids[0]!}`
+  const handing = await database.sql.begin(async (sql) => {
+    await sql`update dlq.dlq_messages set held_by_route = true where id = ${ids[1]!}`
+    const handing = handOverPulled(service.sql, { runId, limit: 10 })
+    await untilWaitingForLock(database)
+    return { handing }
+  })
+  expect(await handing.handing).toBe(1)
+  for (const id of ids.slice(0, 2))
+    expect(await readMessageRow(database.sql, id)).toMatchObject({ run_id: runId, next_retry_at: null })
+})
+
+test.each([
+  ['giving back', giveBack],
+  ['handing over', handOverPulled],
+])('%s locks messages in the order of their ids, as everybody does', async (_, leave) => {
+  // In the order of the topics, which is that of the run's index, it is the other way round.
+  const ids = [
+    await insert({ id: '00000000-0000-7000-8000-000000000001', original_topic: 'b' }),
+    await insert({ id: '00000000-0000-7000-8000-000000000002', original_topic: 'a' }),
+  ]
+  await take(ids)
+  await pull('*')
+  const chosen = { ids, cutoff: 'infinity', scope: null }
+  const waiting = await database.sql.begin(async (sql) => {
+    await sql`select from dlq.dlq_messages where id = ${ids[1]!} for update`
+    const left = leave(service.sql, { runId, limit: 10 })
+    await untilWaitingForLock(database)
+    const locked = lockCandidates(service.sql, chosen)
+    await untilWaitingForLock(database, 2)
+    return { both: Promise.all([left, locked]) }
+  })
+  const [left, locked] = await waiting.both
+  expect(left).toBe(2)
+  expect(locked).toHaveLength(2)
 })

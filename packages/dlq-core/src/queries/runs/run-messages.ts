@@ -154,7 +154,7 @@ function lockUnsent(sql: Sql, runId: string, where: Fragment, limit: number): Fr
     where id = any(array(
         select id from dlq.dlq_messages where run_id = ${runId} and status = 'PENDING' and ${where}
         order by original_topic, id limit ${limit}))
-      and run_id = ${runId} and status = 'PENDING'
+      and run_id = ${runId} and status = 'PENDING' and ${where}
     order by id
     for update`
 }
@@ -204,12 +204,14 @@ function topicsOfRun(sql: Sql, runId: SqlText) {
  * sends those. Returns how many.
  */
 export async function handOverPulled(sql: Sql, { runId, limit }: { runId: string; limit: number }): Promise<number> {
+  // What is held, dropUnsendable takes out of the run.
+  const isPulled = sql`(original_topic = any(array(select original_topic from pulled)) and not held_by_route and not ${heldForOrigin(sql)})`
   const result = await sql`
     with pulled as materialized (
       select original_topic from (${topicsOfRun(sql, sqlText`${runId}`)}) held
       where (dlq.policy_of(original_topic)).delivery = 'pull'
     ),
-    unsent as materialized (${lockUnsent(sql, runId, sql`original_topic = any(array(select original_topic from pulled))`, limit)})
+    unsent as materialized (${lockUnsent(sql, runId, isPulled, limit)})
     update dlq.dlq_messages m set run_id = null, next_retry_at = now(), retry_requested = true
     from unsent where m.id = unsent.id and m.run_id = ${runId}`
   return result.count

@@ -154,7 +154,7 @@ export async function writeFresh(sql: Sql, ids: readonly string[]): Promise<void
     ),
     held as materialized (
       select m.id from dlq.dlq_messages m join found using (id)
-      where m.status = 'PENDING' and m.next_retry_at is null and m.updated_at = found.held_at
+      where m.status = 'PENDING' and m.next_retry_at is null and m.updated_at = found.held_at and not m.held_by_route
       order by m.id
       for update of m
     )

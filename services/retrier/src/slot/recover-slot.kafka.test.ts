@@ -198,6 +198,16 @@ test('a batch of another retrier with the same number is not taken for ours', as
   expect(await seen()).toEqual(each())
 })
 
+test('a slot from which nothing can be settled is not looked at again at once', async () => {
+  await dieAfter('claim')
+  // Past the trigger that ends a lease.
+  await database.sql.begin(async (sql) => {
+    await sql`set local session_replication_role = replica`
+    await sql`update dlq.dlq_messages set status = 'DEAD'`
+  })
+  expect(await sweep()).toEqual({ more: false })
+})
+
 type Torn = { committed: number[]; aborted: number[]; ledger: boolean }
 
 /**

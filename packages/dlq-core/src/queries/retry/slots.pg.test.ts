@@ -1,10 +1,13 @@
 // The holders of slots. A holder that lost its slot can do nothing with it.
+
+import { randomUUID } from 'node:crypto'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, expect, test } from 'vitest'
-import { nextBatchNumbers, releaseSlot, renewSlot, takeAbandonedSlot, takeSlot } from './slots.ts'
+import { claimBatch } from './batches.ts'
+import { listAbandonedSlots, nextBatchNumbers, releaseSlot, renewSlot, takeAbandonedSlot, takeSlot } from './slots.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
@@ -64,4 +67,17 @@ test('an abandoned slot has no holder and still has claimed messages', async () 
   await hold(empty.slot)
   expect(await takeAbandonedSlot(service.sql, { owner: 'sweeper', leaseMs })).toMatchObject({ slot: 2, epoch: 2n })
   expect(await takeAbandonedSlot(service.sql, { owner: 'sweeper', leaseMs })).toBeNull()
+})
+
+test('a slot whose messages SQL has settled is not abandoned, and they count for no bound', async () => {
+  const slot = await take(-1)
+  await insertMessageRow(database.sql, { status: 'RETRYING', retry_count: 1, lease_slot: slot.slot, lease_batch: 1 })
+  await database.sql`update dlq.dlq_messages set status = 'RESOLVED'`
+  expect(await listAbandonedSlots(service.sql)).toEqual([])
+  expect(await takeAbandonedSlot(service.sql, { owner: 'sweeper', leaseMs })).toBeNull()
+
+  await insertMessageRow(database.sql, { next_retry_at: new Date(0) })
+  const share = { topic: 'orders.events.v1', quota: 1, maxInFlight: 1, ordered: false, pausedGroups: [] }
+  const claimed = await claimBatch(service.sql, { ...slot, token: randomUUID(), shares: [share], maxBytes: 1e6 })
+  expect(claimed?.messages).toHaveLength(1)
 })

@@ -7,11 +7,20 @@ import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, expect, test } from 'vitest'
 import { claimBatch } from './batches.ts'
-import { listAbandonedSlots, nextBatchNumbers, releaseSlot, renewSlot, takeAbandonedSlot, takeSlot } from './slots.ts'
+import {
+  listAbandonedSlots,
+  nextBatchNumbers,
+  releaseSlot,
+  renewSlot,
+  type Slot,
+  takeAbandonedSlot,
+  takeSlot,
+} from './slots.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
 const leaseMs = 60_000
+const renew = (slot: Slot, settled = 0n) => renewSlot(service.sql, { ...slot, settled, leaseMs })
 const take = (lease = leaseMs) => takeSlot(service.sql, { owner: 'test', leaseMs: lease })
 
 beforeEach(async () => {
@@ -37,14 +46,14 @@ test('a holder that lost its slot cannot renew it, give it back, or use a number
   const owner = await take()
   expect(owner.slot).toBe(lost.slot)
 
-  expect(await renewSlot(service.sql, { ...lost, leaseMs })).toBeNull()
+  expect(await renew(lost)).toBeNull()
   await releaseSlot(service.sql, lost)
   expect(await nextBatchNumbers(service.sql, lost)).toBeNull()
   const [row] = await database.sql`select owner, batch::int, owner_until > now() as held from dlq.dlq_slots`
   expect(row).toEqual({ owner: 'test', batch: 0, held: true })
-  expect(await renewSlot(service.sql, { ...owner, leaseMs })).toBe(0n)
+  expect(await renew(owner)).toEqual({ batch: 0n, holds_settled: false })
   await nextBatchNumbers(service.sql, { ...owner, count: 4 })
-  expect(await renewSlot(service.sql, { ...owner, leaseMs })).toBe(4n)
+  expect(await renew(owner)).toEqual({ batch: 4n, holds_settled: false })
 })
 
 test('the numbers of a slot only rise, and are above the one in the ledger', async () => {
@@ -80,4 +89,12 @@ test('a slot whose messages SQL has settled is not abandoned, and they count for
   const share = { topic: 'orders.events.v1', quota: 1, maxInFlight: 1, ordered: false, pausedGroups: [] }
   const claimed = await claimBatch(service.sql, { ...slot, token: randomUUID(), shares: [share], maxBytes: 1e6 })
   expect(claimed?.messages).toHaveLength(1)
+})
+
+test('a renewal finds what is claimed under a number that was settled', async () => {
+  const [slot, other] = [await take(), await take()]
+  await insertMessageRow(database.sql, { status: 'RETRYING', retry_count: 1, lease_slot: slot.slot, lease_batch: 5 })
+  expect(await renew(slot, 4n)).toMatchObject({ holds_settled: false })
+  expect(await renew(slot, 5n)).toMatchObject({ holds_settled: true })
+  expect(await renew(other, 5n)).toMatchObject({ holds_settled: false })
 })

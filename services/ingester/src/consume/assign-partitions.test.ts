@@ -1,8 +1,8 @@
 // Shares of partitions between members that read the same topics, or others. No Kafka.
-import { createLog } from 'dlq-core/runtime/log.ts'
+import { createLog, type Log } from 'dlq-core/runtime/log.ts'
 import kafkajs, { type Cluster, type Logger } from 'kafkajs'
-import { expect, test } from 'vitest'
-import { assignToReaders, shareOut } from './assign-partitions.ts'
+import { expect, test, vi } from 'vitest'
+import { type AssignDeps, assignToReaders, shareOut } from './assign-partitions.ts'
 import { encodeMember } from './group-members.ts'
 
 const partitionsOf = (topic: string, count: number) =>
@@ -54,13 +54,15 @@ async function assigned(
   {
     fetchPartitions = async () => [],
     strangers = [],
-  }: Partial<{ fetchPartitions: () => Promise<never[]>; strangers: string[] }>,
+    findStrangers = async (members) =>
+      new Set(members.flatMap(({ ingesterId: id }) => (id !== null && strangers.includes(id) ? id : []))),
+    log = createLog({ service: 'test', level: 'silent' }),
+  }: Partial<Pick<AssignDeps, 'findStrangers' | 'log'>> &
+    Partial<{ fetchPartitions: () => Promise<never[]>; strangers: string[] }>,
 ) {
   const cluster = { findTopicPartitionMetadata: () => [{ partitionId: 0 }, { partitionId: 1 }] } as unknown as Cluster
   const assigner = assignToReaders({
-    ...{ ingesterId: 'i1', reader: { fetchPartitions }, log: createLog({ service: 'test', level: 'silent' }) },
-    findStrangers: async (members) =>
-      new Set(members.flatMap(({ ingesterId: id }) => (id !== null && strangers.includes(id) ? id : []))),
+    ...{ ingesterId: 'i1', reader: { fetchPartitions }, findStrangers, log },
   })({ cluster, groupId: 'g', logger: null as unknown as Logger })
   const list = Object.entries(members).map(([memberId, memberMetadata]) => ({ memberId, memberMetadata }))
   const { MemberAssignment } = kafkajs.AssignerProtocol
@@ -98,3 +100,18 @@ test('a broker that does not answer holds the group up for two seconds only', { 
   const members = { m1: reads('i1', 'a'), m2: reads('i2', 'b') }
   expect(await assigned(members, { fetchPartitions: silent })).toEqual({ m1: { a: [0, 1] } })
 })
+
+test.each([
+  ['fails', () => Promise.reject(new Error('no database'))],
+  ['does not answer', () => new Promise<never>(() => {})],
+])(
+  'where the database %s, strangers get their share, and the log says so',
+  { timeout: 5000 },
+  async (_, findStrangers) => {
+    const warn = vi.fn()
+    const members = { m1: reads('i1', 'a'), strange: reads('s1', 'a') }
+    const shares = await assigned(members, { findStrangers, log: { warn } as unknown as Log })
+    expect(shares).toEqual({ m1: { a: [0] }, strange: { a: [1] } })
+    expect(warn.mock.calls).toEqual([[{ groupId: 'g', error: expect.any(Error) }, 'strangers_look_failed']])
+  },
+)

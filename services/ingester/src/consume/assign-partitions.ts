@@ -36,8 +36,11 @@ export function assignToReaders({ ingesterId, reader, findStrangers, log }: Assi
       const said = [...members.values()]
       const others = new Set(said.flatMap(({ topics: read }) => [...read])).difference(new Set(topics))
       const [strangers, found] = await Promise.all([
-        soon(findStrangers(said), new Set<string>()),
-        soon(askTogether([...others], reader.fetchPartitions, log), []),
+        soon(findStrangers(said), {
+          otherwise: new Set<string>(),
+          onFault: (error) => log.warn({ groupId, error }, 'strangers_look_failed'),
+        }),
+        soon(askTogether([...others], reader.fetchPartitions, log), { otherwise: [] }),
       ])
       const unread = others.difference(new Set(found.map(({ topic }) => topic)))
       if (unread.size > 0) log.warn({ groupId, topics: [...unread].slice(0, maxNamed) }, 'topics_of_others_unread')
@@ -55,9 +58,24 @@ export function assignToReaders({ ingesterId, reader, findStrangers, log }: Assi
   })
 }
 
-/** The answer, or else what it would be if nobody were asked. */
-async function soon<T>(asked: Promise<T>, otherwise: T): Promise<T> {
-  return await Promise.race([asked.catch(() => otherwise), sleep(patienceMs, otherwise, { ref: false })])
+type Soon<T> = {
+  /** What the answer would be if nobody were asked. */
+  otherwise: T
+  onFault?: (error: unknown) => void
+}
+
+/** The answer, if it comes in time. */
+async function soon<T>(asked: Promise<T>, { otherwise, onFault = () => {} }: Soon<T>): Promise<T> {
+  const late = async (): Promise<never> => {
+    await sleep(patienceMs, null, { ref: false })
+    throw new Error(`no answer within ${patienceMs} ms`)
+  }
+  try {
+    return await Promise.race([asked, late()])
+  } catch (error) {
+    onFault(error)
+    return otherwise
+  }
 }
 
 /**

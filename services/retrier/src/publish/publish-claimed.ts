@@ -272,12 +272,14 @@ async function publishPart(
  */
 async function leaseAgain(
   { sql }: PublishDeps,
-  { slot, epoch }: HeldSlot,
+  held: HeldSlot,
   lists: readonly (readonly Outgoing[])[],
 ): Promise<Part[]> {
+  const { slot, epoch } = held
   const waiting = lists.filter((records) => records.length > 0)
   const first = await nextBatchNumbers(sql, { slot, epoch, count: waiting.length })
   if (first === null) throw slotLost(slot)
+  held.used(first, waiting.length)
   const parts = waiting.map((records, at) => ({ batchNumber: first + BigInt(at), token: randomUUID(), records }))
   const leases = parts.map(({ batchNumber, token, records }) => ({ batch: batchNumber, token, ids: idsOf(records) }))
   if (!(await leaseParts(sql, { slot, epoch, parts: leases }))) throw slotLost(slot)

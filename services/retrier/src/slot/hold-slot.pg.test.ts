@@ -1,9 +1,11 @@
 import { nextBatchNumbers, takeSlot } from 'dlq-core/queries/retry/slots.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
 import { eventually, nothingHappensFor } from 'dlq-testing/eventually.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
-import { expect, test } from 'vitest'
+import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
+import { beforeEach, expect, test } from 'vitest'
 import { holdSlot } from './hold-slot.ts'
 
 const database = useDatabase()
@@ -12,11 +14,13 @@ const log = createLog({ service: 'retrier', level: 'silent' })
 /** Renewed every 50 ms. */
 const leaseMs = 150
 
+beforeEach(() => emptyTables(database.sql, 'dlq.dlq_messages', 'dlq.dlq_slots'))
+
 async function hold() {
   const taken = await takeSlot(service.sql, { owner: 'test', leaseMs: 60_000 })
   const slot = holdSlot(taken, { sql: service.sql, leaseMs, log })
   const claim = async () => slot.used((await nextBatchNumbers(service.sql, taken))!)
-  return { slot, claim }
+  return { slot, taken, claim }
 }
 
 /** What a standby that was behind does when it takes over. */
@@ -46,4 +50,42 @@ test('a slot whose number fell counts as lost: by a look, and by the next claim'
   busy.used((await nextBatchNumbers(service.sql, taken))!)
   expect(busy.isLost()).toBe(true)
   await busy.release()
+})
+
+/** A message as a claim, or a standby that lacks a settlement, leaves it. */
+const holdMessage = (slot: number, batch: number) =>
+  insertMessageRow(database.sql, { status: 'RETRYING', retry_count: 1, lease_slot: slot, lease_batch: batch })
+
+test('a slot that holds messages which it has settled counts as lost, though its number has not fallen', async () => {
+  const { slot, claim } = await hold()
+  await claim()
+  slot.settled()
+  await nothingHappensFor(leaseMs)
+  expect(slot.isLost()).toBe(false)
+  await holdMessage(slot.slot, 1)
+  await eventually(() => expect(slot.isLost()).toBe(true))
+  await slot.release()
+})
+
+test('a slot stays held while its batch, or one of its parts, is under way, and while nobody has recovered it', async () => {
+  const { slot, taken, claim } = await hold()
+  await holdMessage(slot.slot, 1)
+  await claim()
+  await nothingHappensFor(leaseMs)
+  expect(slot.isLost()).toBe(false)
+
+  await database.sql`delete from dlq.dlq_messages`
+  slot.settled()
+  // Claimed, and its number is not known here yet.
+  await holdMessage(slot.slot, 2)
+  await nothingHappensFor(leaseMs)
+  await claim()
+  await holdMessage(slot.slot, 4)
+  slot.used((await nextBatchNumbers(service.sql, { ...taken, count: 2 }))!, 2)
+  await nothingHappensFor(leaseMs)
+  expect(slot.isLost()).toBe(false)
+
+  slot.settled()
+  await eventually(() => expect(slot.isLost()).toBe(true))
+  await slot.release()
 })

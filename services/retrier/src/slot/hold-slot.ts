@@ -8,11 +8,15 @@ import type { Log } from 'dlq-core/runtime/log.ts'
 export type HeldSlot = Slot & {
   /** True once another retrier has taken it over, or the database has forgotten what this one did. */
   readonly isLost: () => boolean
-  /** The database has given out this number. */
-  used(batch: bigint): void
+  /** The database has given out this number, or `count` from it on. */
+  used(batch: bigint, count?: number): void
+  /** All batches are settled whose numbers were given out so far. */
+  settled(): void
   /** Ends the renewing and gives the slot back. */
   release(): Promise<void>
 }
+
+const behind = 'the database is behind'
 
 /** Keeps a slot that was just taken. */
 export function holdSlot(
@@ -22,6 +26,8 @@ export function holdSlot(
   const { slot, epoch } = taken
   let lost = false
   let highest = taken.batch
+  /** Up to this number all batches are settled. None is, until the slot was recovered. */
+  let settledTo = -1n
   let renewing: Promise<void> | null = null
 
   /** Whoever takes the slot next, this retrier too, asks Kafka's ledger about what the slot holds. */
@@ -34,15 +40,17 @@ export function holdSlot(
 
   /** A number that falls: a standby that was behind has taken over, and batches that were settled may be claimed again. */
   function compare(batch: bigint, known: bigint): void {
-    if (batch < known) lose({ batch: String(batch), known: String(known), cause: 'the database is behind' })
+    if (batch < known) lose({ batch: String(batch), known: String(known), cause: behind })
   }
 
   async function renew(): Promise<void> {
     try {
-      const known = highest
-      const batch = await renewSlot(sql, { slot, epoch, leaseMs })
-      if (batch === null) lose({ cause: 'another retrier has taken it' })
-      else compare(batch, known)
+      const known = { highest, settledTo }
+      const renewed = await renewSlot(sql, { slot, epoch, settled: settledTo, leaseMs })
+      if (renewed === null) return lose({ cause: 'another retrier has taken it' })
+      compare(renewed.batch, known.highest)
+      // The number has not fallen where only the last settlement was lost.
+      if (renewed.holds_settled) lose({ settled: String(known.settledTo), cause: behind })
     } catch (error) {
       // While the database is unavailable, no other retrier can take the slot either.
       log.debug({ error, slot }, 'slot_renewal_failed')
@@ -59,10 +67,14 @@ export function holdSlot(
     slot,
     epoch,
     isLost: () => lost,
-    used(batch) {
+    used(batch, count = 1) {
       // What was claimed is published all the same: its token tells it from another batch of the same number.
       compare(batch, highest + 1n)
-      if (batch > highest) highest = batch
+      const last = batch + BigInt(count - 1)
+      if (last > highest) highest = last
+    },
+    settled() {
+      settledTo = highest
     },
     async release() {
       clearInterval(timer)

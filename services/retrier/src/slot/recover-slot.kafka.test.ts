@@ -21,7 +21,9 @@ import { insertDueRows } from 'dlq-testing/rows/due-rows.ts'
 import { enterRun } from 'dlq-testing/rows/enter-run.ts'
 import { beforeEach, expect, test } from 'vitest'
 import { prepareOutgoing } from '../publish/outgoing.ts'
+import type { Part, SlotProducer } from '../publish/slot-producer.ts'
 import { toMessages, toSent } from '../publish/transactional-producer.ts'
+import { createTopicHolds } from '../targets/topic-holds.ts'
 import { retryAll, type TestRetrierOptions, testProducer, testSlotDeps } from '../test-retrier.ts'
 import { ledgerGroup } from './ledger.ts'
 import { createSlotWorker } from './run-slot.ts'
@@ -196,6 +198,57 @@ test('a batch of another retrier with the same number is not taken for ours', as
   await retryAll(testSlotDeps(options))
   expect([...(await states())]).toEqual([{ status: 'RESOLVED', retry_count: 1, count }])
   expect(await seen()).toEqual(each())
+})
+
+test.each([
+  ['a batch', false],
+  ['the last part of a batch', true],
+])('a settlement of %s that a failover has lost is made again, and nothing is sent twice', async (_, isSplit) => {
+  const parts: Part[] = []
+  const createProducer = (slot: number): SlotProducer => {
+    const producer = testProducer(options, slot)
+    return {
+      ...producer,
+      publish(part) {
+        parts.push(part)
+        return producer.publish(part)
+      },
+    }
+  }
+  // Doubtful records go in pieces, of which the first has `count`.
+  await insertDueRows(database.sql, { count: 1, topics: [topic], from: count })
+  const holds = { ...createTopicHolds({ now: Date.now }), isDoubtful: () => isSplit }
+  const deps = testSlotDeps(options, { leaseMs: 300, createProducer, holds })
+  const worker = createSlotWorker(deps)
+  while ((await worker.pass()).more);
+  expect(parts).toHaveLength(isSplit ? 2 : 1)
+  // As the standby has it: they are claimed, under the last number.
+  const { batchNumber, token, records } = parts.at(-1)!
+  const ids = records.map(({ id }) => id)
+  await database.sql`delete from dlq.dlq_attempts where message_id = any(${ids})`
+  await database.sql`
+    update dlq.dlq_messages set
+      status = 'RETRYING', lease_slot = 1, lease_batch = ${String(batchNumber)}, lease_token = ${token}
+    where id = any(${ids})`
+  await eventually(async () => {
+    await worker.pass()
+    expect([...(await states())]).toEqual([{ status: 'RESOLVED', retry_count: 1, count: count + 1 }])
+  })
+  await worker.close()
+  await deps.targets.close()
+  const [attempts] = await database.sql`select count(*)::int from dlq.dlq_attempts where outcome = 'published'`
+  expect(attempts).toEqual({ count: count + 1 })
+  expect(await seen()).toEqual([...each(), `{"n":${count}}`].toSorted())
+})
+
+test('a slot from which nothing can be settled is not looked at again at once', async () => {
+  await dieAfter('claim')
+  // Past the trigger that ends a lease.
+  await database.sql.begin(async (sql) => {
+    await sql`set local session_replication_role = replica`
+    await sql`update dlq.dlq_messages set status = 'DEAD'`
+  })
+  expect(await sweep()).toEqual({ more: false })
 })
 
 type Torn = { committed: number[]; aborted: number[]; ledger: boolean }

@@ -37,28 +37,30 @@ export type RecoverDeps = LookUpDeps & {
 
 /**
  * Connects the slot's producer and settles what the slot still holds. Afterwards the slot holds nothing,
- * and the ledger has an entry that is above every number used so far.
+ * and the ledger has an entry that is above every number used so far. Returns how many messages it has settled.
  *
  * @throws {DlqError} where Kafka is away or forbids it, or the slot was lost
  */
 export async function connectAndRecover(
   deps: RecoverDeps,
   { slot, producer }: { slot: Slot; producer: SlotProducer },
-): Promise<void> {
+): Promise<number> {
   const ledger = await producer.connect()
+  let settled = 0
   const unanswered = await readUnanswered(deps.sql, slot.slot)
   for (const outstanding of await listOutstanding(deps.sql, slot)) {
     const verdict = judgeBatch(outstanding, ledger ?? { batchNumber: null, token: null })
     // Only with their batch: it may have been settled since, and its messages claimed again.
     const sent = unanswered !== null && unanswered.token === outstanding.token ? unanswered.records : []
     const fates = await lookUpSent(deps, sent)
-    await settleOutstanding(deps, { slot, outstanding, verdict, ledger, sent, fates })
+    settled += await settleOutstanding(deps, { slot, outstanding, verdict, ledger, sent, fates })
   }
   if (unanswered !== null) await forgetUnanswered(deps.sql, slot)
   await reportLostBatches(deps, { slot, ledger })
   const batchNumber = await nextBatchNumbers(deps.sql, { ...slot, floor: ledger?.batchNumber ?? 0n })
   if (batchNumber === null) throw new DlqError('SLOT_LOST', `slot ${slot.slot} was taken over by another retrier`)
   await producer.begin({ batchNumber, token: randomUUID() })
+  return settled
 }
 
 /**
@@ -88,7 +90,7 @@ type Settling = {
 
 const verdictOf = { committed: 'published', aborted: 'unpublished' } satisfies Record<Fate, Verdict>
 
-async function settleOutstanding(deps: RecoverDeps, settling: Settling): Promise<void> {
+async function settleOutstanding(deps: RecoverDeps, settling: Settling): Promise<number> {
   const { sql, policyOf } = deps
   const { slot, outstanding, verdict, sent, fates } = settling
   const { batch } = outstanding
@@ -124,6 +126,7 @@ async function settleOutstanding(deps: RecoverDeps, settling: Settling): Promise
   const unused = unpublished.filter(({ id }) => givenBack.has(id))
   if (unused.length > 0) await returnClaimed(sql, unused)
   report(deps, settling, judged)
+  return held.length
 }
 
 async function returnClaimed(sql: Database, messages: readonly OutstandingMessage[]): Promise<void> {

@@ -80,10 +80,12 @@ export function createSlotWorker(deps: SlotDeps) {
   async function work(current: Owned) {
     if (!current.isConnected) {
       await connectAndRecover(deps, current)
+      current.slot.settled()
       current.isConnected = true
       breaker.succeeded()
     }
     const counts = await retryDue(deps, { slot: current.slot, producer: current.producer, memory })
+    current.slot.settled()
     const now = deps.now().getTime()
     if (counts.published + counts.refused + counts.released > 0) busyAt = now
     return now - busyAt < idleAfterMs ? counts : { ...counts, waitMs: deps.pollMs * idleFactor }

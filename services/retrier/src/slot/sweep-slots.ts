@@ -14,9 +14,9 @@ export async function sweepSlots(deps: SlotDeps): Promise<{ more: boolean }> {
   log.warn({ slot: taken.slot }, 'abandoned_slot_taken')
   const held = hold(deps, taken)
   try {
-    await connectAndRecover(deps, held)
+    // Where nothing was settled, the slot would be found again at once.
+    return { more: (await connectAndRecover(deps, held)) > 0 }
   } finally {
     await release(held)
   }
-  return { more: true }
 }

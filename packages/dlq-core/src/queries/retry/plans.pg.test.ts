@@ -23,7 +23,7 @@ import { archiveMessages, listSettled, listSettledTopics } from '../upkeep/archi
 import { claimBatch, leaseParts, listOutstanding, releaseBatch, settleMessages, type TopicShare } from './batches.ts'
 import { countDue, listDueTopics } from './due-topics.ts'
 import { releaseExpiredLeases, releaseUnheld } from './expired-leases.ts'
-import { takeAbandonedSlot } from './slots.ts'
+import { renewSlot, takeAbandonedSlot } from './slots.ts'
 
 const database = useDatabase()
 const rowCount = 20_000
@@ -208,6 +208,7 @@ const queries: [title: string, index: RegExp, query: (sql: Sql) => Promise<unkno
   ['the release of a batch', byLease, (sql) => releaseBatch(sql, { ...slot, batch: 1n })],
   ['the leasing of parts', byId, (sql) => leaseParts(sql, { ...slot, parts: [{ batch: 2n, token, ids }] })],
   ['the look for what a slot holds', byLease, (sql) => listOutstanding(sql, slot)],
+  ['the renewal of a slot', byLease, (sql) => renewSlot(sql, { ...slot, settled: 1n, leaseMs: 1000 })],
   ['the look for an abandoned slot', byLease, (sql) => takeAbandonedSlot(sql, { owner: 'plans', leaseMs: 1000 })],
   ['the lock on messages that failed again', byId, (sql) => lockMessages(sql, ids)],
   ['the reopening of messages that failed again', byId, (sql) => reopenMessages(sql, reopened)],

@@ -16,7 +16,7 @@ import { settleAttempts } from './attempts.ts'
 import { claimBatch, leaseParts, listOutstanding, releaseBatch, settleMessages } from './batches.ts'
 import { listDueTopics } from './due-topics.ts'
 import { releaseExpiredLeases } from './expired-leases.ts'
-import { takeAbandonedSlot } from './slots.ts'
+import { renewSlot, takeAbandonedSlot } from './slots.ts'
 
 const soak = process.env.DLQ_SOAK === '1'
 const backlog = soak ? 1_000_000 : 20_000
@@ -87,6 +87,7 @@ const afterClaim: Query[] = [
     (sql, { ids }) => leaseParts(sql, { ...slot, parts: [{ batch: 9n, token: randomUUID(), ids }] }),
   ],
   ['the look for what a slot holds', (sql) => listOutstanding(sql, slot)],
+  ['the renewal of a slot', (sql) => renewSlot(sql, { ...slot, settled: 1n, leaseMs: 1000 })],
   ['the look for an abandoned slot', (sql) => takeAbandonedSlot(sql, { owner: 'plans', leaseMs: 1000 })],
   ['the sweep of expired leases', (sql) => releaseExpiredLeases(sql, { limit: 1000 })],
 ]

@@ -1,16 +1,21 @@
 // The holders of slots. A holder that lost its slot can do nothing with it.
+
+import { randomUUID } from 'node:crypto'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, expect, test } from 'vitest'
+import { claimBatch } from './batches.ts'
 import {
   forgetUnanswered,
+  listAbandonedSlots,
   nextBatchNumbers,
   noteUnanswered,
   readUnanswered,
   releaseSlot,
   renewSlot,
+  type Slot,
   takeAbandonedSlot,
   takeSlot,
 } from './slots.ts'
@@ -18,6 +23,7 @@ import {
 const database = useDatabase()
 const service = useServiceDatabase(database)
 const leaseMs = 60_000
+const renew = (slot: Slot, settled = 0n) => renewSlot(service.sql, { ...slot, settled, leaseMs })
 const take = (lease = leaseMs) => takeSlot(service.sql, { owner: 'test', leaseMs: lease })
 
 beforeEach(async () => {
@@ -43,14 +49,14 @@ test('a holder that lost its slot cannot renew it, give it back, or use a number
   const owner = await take()
   expect(owner.slot).toBe(lost.slot)
 
-  expect(await renewSlot(service.sql, { ...lost, leaseMs })).toBeNull()
+  expect(await renew(lost)).toBeNull()
   await releaseSlot(service.sql, lost)
   expect(await nextBatchNumbers(service.sql, lost)).toBeNull()
   const [row] = await database.sql`select owner, batch::int, owner_until > now() as held from dlq.dlq_slots`
   expect(row).toEqual({ owner: 'test', batch: 0, held: true })
-  expect(await renewSlot(service.sql, { ...owner, leaseMs })).toBe(0n)
+  expect(await renew(owner)).toEqual({ batch: 0n, holds_settled: false })
   await nextBatchNumbers(service.sql, { ...owner, count: 4 })
-  expect(await renewSlot(service.sql, { ...owner, leaseMs })).toBe(4n)
+  expect(await renew(owner)).toEqual({ batch: 4n, holds_settled: false })
 })
 
 test('where records of an unanswered commit stand is noted and forgotten by the holder only', async () => {
@@ -90,4 +96,25 @@ test('an abandoned slot has no holder and still has claimed messages', async () 
   await hold(empty.slot)
   expect(await takeAbandonedSlot(service.sql, { owner: 'sweeper', leaseMs })).toMatchObject({ slot: 2, epoch: 2n })
   expect(await takeAbandonedSlot(service.sql, { owner: 'sweeper', leaseMs })).toBeNull()
+})
+
+test('a slot whose messages SQL has settled is not abandoned, and they count for no bound', async () => {
+  const slot = await take(-1)
+  await insertMessageRow(database.sql, { status: 'RETRYING', retry_count: 1, lease_slot: slot.slot, lease_batch: 1 })
+  await database.sql`update dlq.dlq_messages set status = 'RESOLVED'`
+  expect(await listAbandonedSlots(service.sql)).toEqual([])
+  expect(await takeAbandonedSlot(service.sql, { owner: 'sweeper', leaseMs })).toBeNull()
+
+  await insertMessageRow(database.sql, { next_retry_at: new Date(0) })
+  const share = { topic: 'orders.events.v1', quota: 1, maxInFlight: 1, ordered: false, pausedGroups: [] }
+  const claimed = await claimBatch(service.sql, { ...slot, token: randomUUID(), shares: [share], maxBytes: 1e6 })
+  expect(claimed?.messages).toHaveLength(1)
+})
+
+test('a renewal finds what is claimed under a number that was settled', async () => {
+  const [slot, other] = [await take(), await take()]
+  await insertMessageRow(database.sql, { status: 'RETRYING', retry_count: 1, lease_slot: slot.slot, lease_batch: 5 })
+  expect(await renew(slot, 4n)).toMatchObject({ holds_settled: false })
+  expect(await renew(slot, 5n)).toMatchObject({ holds_settled: true })
+  expect(await renew(other, 5n)).toMatchObject({ holds_settled: false })
 })

@@ -75,19 +75,29 @@ export async function listAbandonedSlots(sql: Sql): Promise<number[]> {
   return rows.map(({ slot }) => slot)
 }
 
+export type RenewedSlot = {
+  /** The last number that was given out. */
+  batch: bigint
+  /** Messages of a batch up to `settled` are claimed. */
+  holds_settled: boolean
+}
+
 /**
- * Extends the slot's lease by `leaseMs`. Returns the last number that the slot has given out; null where another
- * retrier has taken the slot.
+ * Extends the slot's lease by `leaseMs`. Null where another retrier has taken the slot.
+ *
+ * @param settled up to this number all batches are settled, as its holder knows
  */
 export async function renewSlot(
   sql: Sql,
-  { slot, epoch, leaseMs }: Slot & { leaseMs: number },
-): Promise<bigint | null> {
-  const [row] = await sql<{ batch: bigint }[]>`
+  { slot, epoch, settled, leaseMs }: Slot & { settled: bigint; leaseMs: number },
+): Promise<RenewedSlot | null> {
+  const [row] = await sql<RenewedSlot[]>`
     update dlq.dlq_slots set owner_until = now() + ${leaseMs}::int * interval '1 ms'
     where slot = ${slot} and epoch = ${epoch}
-    returning batch`
-  return row?.batch ?? null
+    returning batch, exists (
+      select from dlq.dlq_messages m
+      where m.lease_slot = ${slot} and m.lease_batch <= ${settled}::bigint and m.status = 'RETRYING') as holds_settled`
+  return row ?? null
 }
 
 /** Ends the slot's lease, so that the next retrier may take it. */

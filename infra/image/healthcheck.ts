@@ -3,6 +3,7 @@
 
 import { readFileSync } from 'node:fs'
 import { configPath, readConfig } from 'dlq-core/runtime/config/config-files.ts'
+import { httpUrl } from 'dlq-core/runtime/outgoing/http-url.ts'
 
 const defaultPorts: Record<string, number> = { api: 8080, ingester: 8081, retrier: 8082 }
 
@@ -12,7 +13,6 @@ const named = command.join('=').match(/--config=([^=]+)/)?.[1]
 const { server } = readConfig(configPath(named, process.env), { env: process.env, needs: [] }).config
 const host = /^(0\.0\.0\.0|::)$/.test(server.host) ? '127.0.0.1' : server.host
 
-const answer = await fetch(`http://${host}:${server.port ?? defaultPorts[service]}/healthz`, {
-  signal: AbortSignal.timeout(4000),
-})
+const url = httpUrl(host, server.port ?? defaultPorts[service]!)
+const answer = await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(4000) })
 process.exit(answer.ok ? 0 : 1)

@@ -5,6 +5,7 @@ import type { Server } from 'node:http'
 import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
 import type { Registry } from 'prom-client'
+import { httpUrl } from './outgoing/http-url.ts'
 import type { Readiness } from './readiness.ts'
 
 export type OperationsDeps = { registry: Registry; readiness: Readiness }
@@ -47,7 +48,7 @@ export function listen(app: Pick<Hono, 'fetch'>, { host, port, keep_alive }: Lis
     const hostname = host === '::' ? undefined : host
     const server = serve({ fetch: app.fetch, ...(hostname && { hostname }), port, serverOptions }, (address) => {
       resolve({
-        url: `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`,
+        url: httpUrl(host, address.port),
         close: () =>
           new Promise((resolve) => {
             // A connection whose last request still runs is idle only afterwards, so this asks until all are gone.

@@ -4,6 +4,7 @@
 // of one that takes minutes.
 
 import { canonicalFilter, type MessageFilter } from 'dlq-core/domain/message/message-filter.ts'
+import { isStorableTime } from 'dlq-core/domain/message/storable-time.ts'
 import { type MessageSearch, sortColumnOf } from 'dlq-core/queries/reading/message-scan.ts'
 import { type MessageRow, type Show, searchMessages } from 'dlq-core/queries/reading/message-search.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
@@ -108,7 +109,7 @@ export async function findPage(
 function timeOfKey(key: readonly string[]): Date | null {
   const [first] = key as [string, ...string[]]
   const time = new Date(key.length === 1 ? Number.parseInt(first.replace('-', '').slice(0, 12), 16) : first)
-  return time.getUTCFullYear() <= 9999 ? time : null
+  return isStorableTime(time) ? time : null
 }
 
 export function keyOf({ sort_time, id }: MessageRow): readonly string[] {

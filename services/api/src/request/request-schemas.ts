@@ -1,5 +1,6 @@
 // Schemas for parameters and fields that several resources share.
 
+import { beyondStorableTimes, isStorableTime } from 'dlq-core/domain/message/storable-time.ts'
 import { isUuid } from 'dlq-core/domain/record/message-id.ts'
 import { textForPostgres } from 'dlq-core/domain/record/text-for-postgres.ts'
 import * as v from 'valibot'
@@ -112,8 +113,9 @@ export const instant = v.pipe(
   v.metadata({ format: 'date-time' }),
   v.rawTransform<string, Date>(({ dataset, addIssue, NEVER }) => {
     const time = rfc3339.test(dataset.value) ? new Date(dataset.value.toUpperCase()) : null
-    if (time !== null && !Number.isNaN(time.getTime()) && time.getUTCFullYear() > 0) return time
-    addIssue({ message: 'must be a time such as 2026-02-20T10:30:00Z' })
+    const isTime = time !== null && !Number.isNaN(time.getTime())
+    if (isTime && isStorableTime(time)) return time
+    addIssue({ message: isTime ? beyondStorableTimes : 'must be a time such as 2026-02-20T10:30:00Z' })
     return NEVER
   }),
 )

@@ -85,6 +85,15 @@ describe.each(named(allRoutes))('%s', (_, route) => {
     for (const name of single) await expectRefused(route, `${pathOf(route)}?${name}=1&${name}=2`)
   })
 
+  const times = single.filter((name) => takes(route, name, '2026-02-20T10:30:00Z') && !takes(route, name, 'yesterday'))
+  testWhere(times.length > 0, 'refuses times whose year PostgreSQL does not take from us', async () => {
+    for (const name of times)
+      for (const time of ['9999-12-31T23:59:59-01:00', '0001-01-01T00:00:00%2B01:00']) {
+        const { error } = await expectRefused(route, `${pathOf(route)}?${name}=${time}`)
+        expect(error.details).toEqual([{ field: name, message: 'must be within the years 1 to 9999 (UTC)' }])
+      }
+  })
+
   test('refuses a query that is too long', async () => {
     await expectRefused(route, `${pathOf(route)}?unknown=${'x'.repeat(9000)}`, { status: 414 })
   })
@@ -101,6 +110,12 @@ test('some routes need a body and some do not', () => {
 /** Whether the parameter may be given several times. */
 function isList(route: Route, name: string): boolean {
   return v.safeParse(route.query, { [name]: ['PENDING', 'DEAD'] }).success
+}
+
+/** Whether the parameter may have the value, whatever the route says of others. */
+function takes(route: Route, name: string, value: string): boolean {
+  const { issues = [] } = v.safeParse(route.query, { [name]: value })
+  return issues.every((issue) => v.getDotPath(issue) !== name)
 }
 
 describe.each(named(allRoutes.filter(({ query }) => entriesOf(query).includes('page'))))('%s', (_, route) => {

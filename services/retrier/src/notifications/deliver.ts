@@ -7,11 +7,12 @@ import {
   type Delivery,
   disableChannel,
   isChannelDisabled,
+  leaveDelivery,
   postponeDelivery,
   settleDelivery,
 } from 'dlq-core/queries/notifications/deliveries.ts'
 import { noteEvents, readEvents } from 'dlq-core/queries/notifications/events.ts'
-import { listNotificationRoutes } from 'dlq-core/queries/notifications/routes.ts'
+import { listChannels, listNotificationRoutes } from 'dlq-core/queries/notifications/routes.ts'
 import type { Config } from 'dlq-core/runtime/config/config-schema.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
@@ -32,9 +33,13 @@ export type DeliverDeps = {
   now: () => Date
 }
 
+/** Until another retrier may take a delivery whose channel this one does not have. */
+const leftMs = 30_000
+
 type Outcome =
   | { kind: 'delivered'; status: number }
   | { kind: 'again'; status: number | null; error: string; waitMs: number | null }
+  | { kind: 'elsewhere' }
   | { kind: 'dead'; status: number | null; error: string }
   | { kind: 'gone'; status: number; error: string }
 
@@ -48,6 +53,12 @@ export function createDeliver(deps: DeliverDeps) {
     metrics.deliveries.inc({ outcome: outcome.kind })
     if (outcome.kind === 'delivered') {
       await settleDelivery(sql, { id, state: 'delivered', status: outcome.status, error: null })
+      return
+    }
+    if (outcome.kind === 'elsewhere') {
+      const at = new Date(now().getTime() + leftMs)
+      await sql.begin((sql) => leaveDelivery(sql, { id, channel, at }))
+      log.info({ delivery: id, channel }, 'delivery_left')
       return
     }
     const { status, error } = outcome
@@ -98,8 +109,11 @@ async function attempt(deps: DeliverDeps, delivery: Delivery): Promise<Outcome> 
   const { sql, settings, source, consoleUrl, now } = deps
   const { channels, allow_http, allow_networks } = settings()
   const configured = channels.find(({ name }) => name === delivery.channel)
-  if (configured === undefined)
+  if (configured === undefined) {
+    // While retriers get a new configuration one after the other, some have the channel and others do not.
+    if ((await listChannels(sql)).some(({ name }) => name === delivery.channel)) return { kind: 'elsewhere' }
     return { kind: 'dead', status: null, error: `there is no channel ${delivery.channel} in notifications.channels` }
+  }
   if (await isChannelDisabled(sql, delivery.channel))
     return { kind: 'dead', status: null, error: 'the channel is disabled, because its receiver said 410' }
   const events = await readEvents(sql, delivery.event_ids)

@@ -8,7 +8,7 @@ export function createNotificationMetrics(registry: Registry) {
   return {
     deliveries: new Counter({
       name: 'dlq_notification_tries_total',
-      help: 'Tries to deliver a notification, by outcome: delivered, again (it failed and is tried again, or was the last try), dead (it cannot be tried), gone (the receiver said 410).',
+      help: 'Tries to deliver a notification, by outcome: delivered, again (it failed and is tried again, or was the last try), elsewhere (no try: only other retriers have the channel), dead (it cannot be tried), gone (the receiver said 410).',
       labelNames: ['outcome'],
       registers: [registry],
     }),

@@ -78,10 +78,17 @@ const settings = () => ({
 })
 const log = createLog({ service: 'test', level: 'silent' })
 const watch = () => createEventWatch({ sql: service.sql, settings, now: () => now })
-const deliver = () =>
+const deliver = (channels = settings().channels) =>
   createDeliver({
     // Its receiver refuses a signature of another time.
-    ...{ sql: service.sql, settings, source: 'dlq-manager', consoleUrl: null, log, now: () => new Date() },
+    ...{
+      sql: service.sql,
+      settings: () => ({ ...settings(), channels }),
+      source: 'dlq-manager',
+      consoleUrl: null,
+      log,
+      now: () => new Date(),
+    },
     metrics: createNotificationMetrics(new Registry()),
   })
 
@@ -91,13 +98,13 @@ async function look(): Promise<void> {
 }
 
 /** Performs the jobs that are due, as graphile-worker does. Those for later stay. */
-async function work({ all = false } = {}): Promise<void> {
+async function work({ all = false, channels = settings().channels } = {}): Promise<void> {
   const jobs = await database.sql`
     delete from graphile_worker._private_jobs j using graphile_worker._private_tasks t
     where t.id = j.task_id and t.identifier = ${deliverTask} and (${all} or j.run_at <= ${now})
     returning j.payload`
   if (all) await database.sql`update dlq.dlq_deliveries set send_at = now() where state = 'waiting'`
-  for (const { payload } of jobs) await deliver()(typeof payload === 'string' ? JSON.parse(payload) : payload)
+  for (const { payload } of jobs) await deliver(channels)(typeof payload === 'string' ? JSON.parse(payload) : payload)
 }
 
 const route = (fields: Partial<NotificationRoute> = {}) =>
@@ -280,6 +287,26 @@ test('a receiver that fails is tried again for hours, and then the delivery is d
   expect(await retryDelivery(service.sql, dead!.id)).toMatchObject({ state: 'waiting', attempts: 0 })
   await work({ all: true })
   expect(await state()).toEqual(['backup delivered 1', 'all delivered 1'])
+})
+
+test('a retrier without the channel leaves its deliveries to those that have it, and they are dead once no retrier has', async () => {
+  await route()
+  await addGroup()
+  await look()
+  const state = async () =>
+    (await listDeliveries(service.sql, { state: null, before: null, limit: 10 })).map(
+      ({ state, attempts, last_error: error }) => [state, attempts, error],
+    )
+  for (let taken = 0; taken < 20; taken += 1) await work({ all: true, channels: [] })
+  expect(await state()).toEqual([['waiting', 0, null]])
+  await work({ all: true })
+  expect(await state()).toEqual([['delivered', 1, null]])
+
+  await addGroup('00000000-0000-8000-8000-000000000002')
+  await look()
+  await database.sql`update dlq.dlq_notification_channels set seen_at = now() - interval '2 hours'`
+  await work({ all: true, channels: [] })
+  expect((await state())[0]).toEqual(['dead', 1, 'there is no channel on-call in notifications.channels'])
 })
 
 test('of thousands of conditions each lasts until it is over, and is said once', async () => {

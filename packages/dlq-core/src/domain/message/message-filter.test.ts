@@ -53,6 +53,14 @@ describe('a filter', () => {
     expect(parse({ from: '2026-02-20' })).toEqual({ from: '2026-02-20T00:00:00.000Z' })
   })
 
+  test('refuses times that PostgreSQL does not take as JavaScript writes them', () => {
+    const beyond = 'must be within the years 1 to 9999 (UTC)'
+    expect(faults({ from: '2026-01-01', to: '9999-12-31T23:59:59-01:00' })).toEqual({ to: beyond })
+    expect(faults({ failed_from: '0001-01-01T00:59:59+01:00' })).toEqual({ failed_from: beyond })
+    const widest = { from: '0001-01-01T00:00:00.000Z', to: '9999-12-31T23:59:59.999Z' }
+    expect(parse({ from: '0001-01-01T01:00+01:00', to: '9999-12-31T22:59:59.999-01:00' })).toEqual(widest)
+  })
+
   test('keeps numbers in a payload that JavaScript would round', () => {
     expect(parse({ payload: '{"n":12345678901234567890.12}' })).toEqual({ payload: '{"n":12345678901234567890.12}' })
   })

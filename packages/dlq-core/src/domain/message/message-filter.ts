@@ -8,6 +8,7 @@ import { looksLikeDlqTopic } from '../failure/topic-names.ts'
 import { isUuid } from '../record/message-id.ts'
 import { projectPayload } from '../record/payload-projection.ts'
 import { type Status, statuses } from '../retry/message-state.ts'
+import { beyondStorableTimes, isStorableTime } from './storable-time.ts'
 
 const maxInt32 = 2_147_483_647
 const maxInt64 = 2n ** 63n - 1n
@@ -72,9 +73,10 @@ const moment = v.pipe(
   // An unescaped "+" arrives as a space.
   v.transform((text) => text.replace(/ (?=\d\d:\d\d$)/, '+')),
   v.check(
-    (text) => rfc3339.test(text) && !Number.isNaN(Date.parse(text)) && Date.parse(text) >= Date.parse('0001-01-01'),
+    (text) => rfc3339.test(text) && !Number.isNaN(Date.parse(text)),
     'must be a time such as 2026-02-20T10:30:00Z',
   ),
+  v.check((text) => isStorableTime(new Date(text)), beyondStorableTimes),
   v.transform((text) => new Date(text).toISOString()),
 )
 

@@ -122,6 +122,15 @@ export async function postponeDelivery(
   await scheduleDelivery(sql, { id, channel, at })
 }
 
+/** Undoes `beginDelivery`: this was no try. Another retrier may make it then. */
+export async function leaveDelivery(
+  sql: Sql,
+  { id, channel, at }: { id: string; channel: string; at: Date },
+): Promise<void> {
+  await sql`update dlq.dlq_deliveries set attempts = greatest(attempts - 1, 0), send_at = ${at} where id = ${id}`
+  await scheduleDelivery(sql, { id, channel, at })
+}
+
 export async function disableChannel(sql: Sql, name: string): Promise<void> {
   await sql`update dlq.dlq_notification_channels set disabled_at = coalesce(disabled_at, clock_timestamp()) where name = ${name}`
 }

@@ -159,6 +159,43 @@ rety: { max_retries: 3 }
     ])
   })
 
+  test.each([
+    [
+      'auth: { tokens: [{ name: a, sha: x, role: sys_admin }] }',
+      'auth.tokens.0',
+      'sha256',
+      'sha',
+      'name, sha256, role, topics',
+    ],
+    [
+      'auth: { tokens: [{ name: a, sha256: x, grants: [{ rol: x }] }] }',
+      'auth.tokens.0.grants.0',
+      'role',
+      'rol',
+      'role, topics',
+    ],
+    ['kafka: { topics: [{ dlq: a, orig: b }] }', 'kafka.topics.0', 'original', 'orig', 'dlq, original'],
+    [
+      'notifications: { channels: [{ name: a, kind: slack, url: b }] }',
+      'notifications.channels.0',
+      'url_file',
+      'url',
+      'name, kind, url_file',
+    ],
+    ['schemas: { registries: [{ name: a, uri: b }] }', 'schemas.registries.0', 'url', 'uri', 'name, type, url'],
+    ['schemas: { rules: [{ topic: a, value: {} }] }', 'schemas.rules.0', 'topics', 'topic', 'topics, key, value'],
+    ['console: { deployments: [{ name: a, uri: b }] }', 'console.deployments.0', 'url', 'uri', 'name, url'],
+    ['masks: [{ topic: a, key: hide }]', 'masks.0', 'topics', 'topic', 'topics, hide, show'],
+    ['policies: [{ patern: a }]', 'policies.0', 'pattern', 'patern', 'pattern, auto_retry'],
+  ])(
+    'in an entry of a list tell which key is missing, and which are known there: %s',
+    (yaml, at, missing, unknown, known) => {
+      const faults = faultsOf({ yaml })
+      expect(faults).toContain(`${at}.${missing}: missing; it must be set`)
+      expect(faults).toContainEqual(expect.stringContaining(`${at}.${unknown}: unknown key; known here: ${known}`))
+    },
+  )
+
   test('stand in the message, one a line', () => {
     const error = new ConfigError(['a: wrong', 'b: wrong'])
     expect(error.message).toBe('the configuration has 2 faults:\n  a: wrong\n  b: wrong')

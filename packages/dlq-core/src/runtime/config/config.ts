@@ -220,16 +220,27 @@ function describeIssue(issue: v.BaseIssue<unknown>, origins: ReadonlyMap<string,
     .map((_, last) => origins.get(keys.slice(0, last + 1).join('.')))
     .find((name) => name !== undefined)
   const where = origin ? `${path} (${origin})` : path
+  const isOfObject = issue.type === 'strict_object' || issue.type === 'object_with_rest'
+  if (isOfObject && issue.expected === `"${keys.at(-1)}"`) return `${where}: missing; it must be set`
   if (issue.type === 'strict_object' && issue.expected === 'never') return `${where}: unknown key; ${knownKeys(keys)}`
   if (issue.type === 'strict_object') return `${where}: must be a section with keys`
   return `${where}: ${issue.message}`
 }
 
-function knownKeys(keys: Path): string {
-  const parent = keys
-    .slice(0, -1)
-    .reduce((section, key) => sectionSchema(section.entries[key]) ?? section, configSchema as SectionSchema)
-  return `known here: ${Object.keys(parent.entries).join(', ')}`
+function knownKeys(path: Path): string {
+  const parent = path.slice(0, -1).reduce(schemaBelow, configSchema)
+  return `known here: ${'entries' in parent ? Object.keys(parent.entries as object).join(', ') : 'none'}`
+}
+
+/** What a section's key, or a list's entry, must be. */
+function schemaBelow(schema: v.GenericSchema, key: string): v.GenericSchema {
+  const { entries, item } = schema as Partial<SectionSchema> & { item?: v.GenericSchema }
+  return bare(entries?.[key] ?? item ?? schema)
+}
+
+/** Without what says that it may be absent. */
+function bare(schema: v.GenericSchema): v.GenericSchema {
+  return 'wrapped' in schema ? bare(schema.wrapped as v.GenericSchema) : schema
 }
 
 function missingNeeds(raw: Section, needs: ConfigSource['needs']): string[] {

@@ -108,6 +108,13 @@ describe('the activity', () => {
     )
   })
 
+  test('refuses stretches that go beyond the years of PostgreSQL’s times', async () => {
+    const beyond = { status: 400, body: { error: { details: [{ field: 'step', message: expect.any(String) }] } } }
+    for (const to of ['9999-12-31T23:30:00Z', '0001-01-01T12:00:00Z'])
+      expect(await answerOf(request(`GET /api/v1/activity?to=${to}`)), to).toMatchObject(beyond)
+    expect((await request('GET /api/v1/activity?to=9999-12-31T23:00:00Z')).status).toBe(200)
+  })
+
   test('says where it has not looked at all rows', async () => {
     await database.sql`
       insert into dlq.dlq_messages (id, original_topic, error_message)

@@ -1,6 +1,7 @@
 // What happened lately, in stretches of time: what arrived, was sent, came back, and is DEAD.
 
 import { messageFilterEntries } from 'dlq-core/domain/message/message-filter.ts'
+import { beyondStorableTimes, isStorableTime } from 'dlq-core/domain/message/storable-time.ts'
 import { parseDuration } from 'dlq-core/domain/retry/duration.ts'
 import { type Counted, countArrived, countAttempts } from 'dlq-core/queries/history/activity-history.ts'
 import * as v from 'valibot'
@@ -105,8 +106,11 @@ export const activityRoutes = [
     }) => {
       const begin = Math.floor((from?.getTime() ?? to.getTime() - dayMs) / stepMs) * stepMs
       const steps = Math.ceil((to.getTime() - begin) / stepMs)
-      if (to.getTime() <= (from?.getTime() ?? 0)) throw invalidField('to', 'must come after from')
+      if (from !== undefined && to <= from) throw invalidField('to', 'must come after from')
       if (steps > maxSteps) throw invalidField('step', `this range has ${steps} stretches; at most ${maxSteps}`)
+      // Stretches begin before `from` and end after `to`, where these are no multiples of their length.
+      if (![begin, begin + steps * stepMs].every((ms) => isStorableTime(new Date(ms))))
+        throw invalidField('step', `the stretches of this range ${beyondStorableTimes}`)
 
       const search = await searchOf({ sql, payloads }, { filter, sort: 'oldest', scope: access.topics, sight })
       const asked = {

@@ -144,3 +144,20 @@ describe('many messages of others', () => {
     expect(await get('messages/facets?by=status')).toMatchObject({ found: 1, examined: 1, complete: true })
   })
 })
+
+test('an error group shows no words of a message of other topics where the place makes it', async () => {
+  await insert(1, 'orders')
+  await database.sql`
+    insert into dlq.dlq_groups (id, version, error_class, message, title)
+    values (${group}, 1, 'com.example.E', 'of the first message', 'E in Calls.take')`
+  await database.sql`
+    insert into dlq.dlq_group_topics (dlq_topic, group_id)
+    values ('orders.dlq.v1', ${group}), ('payments.dlq.v1', ${group})`
+  const messageOf = async () => (await get(`groups/${group}`)).message
+  expect(await messageOf()).toBe('of the first message')
+  await database.sql`update dlq.dlq_groups set location = 'com.example.Calls.take'`
+  expect(await messageOf()).toBe('')
+  expect((await get('groups')).groups).toMatchObject([{ id: group, message: '' }])
+  await database.sql`delete from dlq.dlq_group_topics where dlq_topic = 'payments.dlq.v1'`
+  expect(await messageOf()).toBe('of the first message')
+})

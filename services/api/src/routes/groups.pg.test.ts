@@ -101,17 +101,6 @@ describe('the list of error groups', () => {
     expect(idsOf(await get('?q=%25%25'))).toEqual([])
   })
 
-  test('shows no words of a message of other topics where the place makes the group', async () => {
-    await insert({ group_id: groupId(1), dlq_topic: 'pay.dlq.v1', original_topic: 'pay' })
-    const messageOf = async (app?: TestApp) => (await get(`/${groupId(1)}`, app)).message
-    expect([await messageOf(), await messageOf(limited)]).toEqual(['m', 'm'])
-    await database.sql`update dlq.dlq_groups set location = 'com.example.Calls.take'`
-    expect([await messageOf(), await messageOf(limited)]).toEqual(['m', ''])
-    expect((await get('', limited)).groups).toMatchObject([{ id: groupId(1), message: '' }])
-    await database.sql`delete from dlq.dlq_group_topics where dlq_topic = 'orders.dlq.v1'`
-    expect(await messageOf(limited)).toBe('m')
-  })
-
   test('leaves out groups without messages, in the scope and in the topic that is asked for', async () => {
     await database.sql`delete from dlq.dlq_messages where group_id = ${groupId(3)}`
     expect(idsOf(await get(''))).toEqual([1, 4, 2].map(groupId))

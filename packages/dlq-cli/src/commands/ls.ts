@@ -5,7 +5,7 @@ import type { components } from 'dlq-client/api-types.ts'
 import { defineCommand, onCall, withOutput, withWatch } from '../define-command.ts'
 import { CliError, exitCodes } from '../exit-codes.ts'
 import { type Filter, filterOf, readNumber, withFilters } from '../filters.ts'
-import { ago } from '../output/words.ts'
+import { ago, plainLines } from '../output/words.ts'
 import type { CommonOptions, Session } from '../session.ts'
 
 export type ListedMessage = components['schemas']['ListedMessage']
@@ -84,5 +84,8 @@ async function exportTo({ api, terminal }: Session, filter: Filter, format: 'ndj
     parseAs: 'stream',
   })
   if (!data) throw new DlqApiError(response.status, error)
-  for await (const chunk of data as unknown as AsyncIterable<Uint8Array>) await terminal.write(chunk)
+  const isShown = terminal.columns !== null
+  const decoder = new TextDecoder()
+  for await (const chunk of data as unknown as AsyncIterable<Uint8Array>)
+    await terminal.write(isShown ? plainLines(decoder.decode(chunk, { stream: true })) : chunk)
 }

@@ -13,7 +13,7 @@ import type { Terminal } from '../terminal.ts'
 import type { Ended } from './test-bundle.ts'
 
 /** Somebody in front of the terminal. Without `ask` or `confirm` nobody can be asked. */
-export type Person = Partial<Pick<Terminal, 'ask' | 'confirm' | 'env'>> & {
+export type Person = Partial<Pick<Terminal, 'ask' | 'columns' | 'confirm' | 'env'>> & {
   /** What happens after a run was surveyed, and before it is asked for. */
   meanwhile?: () => Promise<unknown>
 }

@@ -61,6 +61,35 @@ describe('a recursion without end', () => {
   })
 })
 
+test('a character that turns the text around is named wherever the error stands', async () => {
+  const turned = 'Refused \u202e(evil)\u202c by the bank'
+  const named = 'Refused U+202E(evil)U+202C by the bank'
+  const id = await letter({
+    ...{ error_class: 'Evil\u202eException', error_message: turned, record_key: Buffer.from('k\u202ey') },
+    error_stacktrace: `Evil\u202eException: ${turned}\n\tat com.acme.Bank\u202e.pay(Bank.java:1)`,
+    record_headers: console_.sql.json([['who\u202e', 'me\u202e']]),
+  })
+  const steering = /[\u202a-\u202e]/
+  const page = await console_.open(`/messages/${id}?tab=headers`)
+  await page.getByText('whoU+202E').waitFor()
+  expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(named)
+  await eventually(async () => expect(await page.title()).toContain('EvilU+202EException'))
+  const [{ group_id }] = await console_.sql<[{ group_id: string }]>`
+    select group_id from dlq.dlq_messages where id = ${id}`
+  for (const [path, words] of [
+    [`/messages/${id}?tab=headers`, 'whoU+202E'],
+    [`/messages/${id}?tab=json`, 'EvilU+202EException'],
+    ['/messages?topic=browser-strange', named],
+    [`/groups/${group_id}`, named],
+    ['/groups?q=Evil', 'EvilU+202EException'],
+  ] as const) {
+    await page.goto(`${console_.fleet.open}/console${path}`)
+    await page.getByText(words).first().waitFor()
+    expect(await page.locator('body').textContent(), path).not.toMatch(steering)
+    expect(await page.title(), path).not.toMatch(steering)
+  }
+})
+
 describe('a dialog that asks for a reason', () => {
   test('is answered by Ctrl and Enter, keeps its field off its buttons, and has the keys for itself', async () => {
     const id = await letter()

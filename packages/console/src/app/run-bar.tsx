@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { Button } from '../components/controls/button.tsx'
 import { useKeys } from '../components/keys.ts'
 import { CancelDialog, RateMenu, runKeys } from '../components/runs/run-controls.tsx'
+import { DirectedText } from '../components/show/directed-text.tsx'
 import { FaultText } from '../components/show/fault.tsx'
 import { ProgressBar } from '../components/show/progress.tsx'
 import { faultOf } from '../data/faults.ts'
@@ -48,7 +49,12 @@ function RunLine({ run, withKeys }: { run: Run; withKeys: boolean }) {
     <div className={styles.line} data-status={run.status}>
       <Link to="/runs/$id" params={{ id: run.id }} className={styles.title}>
         {runTitle(run)}
-        {group === null ? null : <bdi className={styles.group}> · {group}</bdi>}
+        {group === null ? null : (
+          <bdi className={styles.group}>
+            {' '}
+            · <DirectedText text={group} />
+          </bdi>
+        )}
       </Link>
       <ProgressBar parts={partsOf(run)} label={progressWords(run)} small />
       <span className={styles.words}>{progressWords(run)}</span>

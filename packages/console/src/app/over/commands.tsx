@@ -15,6 +15,7 @@ import {
   ModalOverlay,
   SearchField,
 } from 'react-aria-components'
+import { DirectedText } from '../../components/show/directed-text.tsx'
 import { say } from '../../components/toasts.tsx'
 import { findAnything } from '../../data/find-anything.ts'
 import { livePaused, setLivePaused, useSlow } from '../../data/live.ts'
@@ -154,7 +155,9 @@ export function Commands({ onClose }: { onClose: () => void }) {
                     <Header className={styles.header!}>{title}</Header>
                     {items.map(({ id, text, note }) => (
                       <MenuItem key={id} id={id} textValue={text} className={styles.item!}>
-                        <span>{text}</span>
+                        <span>
+                          <DirectedText text={text} />
+                        </span>
                         {note === undefined ? null : <span className={styles.note}>{note}</span>}
                       </MenuItem>
                     ))}

@@ -3,6 +3,7 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { ErrorGroup } from '../../data/queries/groups.ts'
+import { DirectedText } from '../show/directed-text.tsx'
 import { GroupTitle } from '../show/group-title.tsx'
 import { Mark } from '../show/mark.tsx'
 import { StatusCount } from '../show/status.tsx'
@@ -41,7 +42,10 @@ export function GroupLine({ group, marks, withResolved = false, row }: Props) {
         {marks.after}
       </span>
       <span className={styles.under}>
-        <bdi>{group.message}</bdi> · {group.dlq_topics.join(', ')}
+        <bdi>
+          <DirectedText text={group.message} />
+        </bdi>{' '}
+        · {group.dlq_topics.join(', ')}
         {group.note === null ? '' : ` · ${group.note}`}
       </span>
       <span className={styles.strip}>

@@ -1,5 +1,6 @@
 // The headers in the order of the record; names repeat. What frameworks wrote about the failure stands apart.
 
+import { DirectedText } from '../show/directed-text.tsx'
 import styles from './message.module.css'
 
 type Header = { name: string; value: string | null; encoding: 'text' | 'number' | 'base64' }
@@ -39,9 +40,13 @@ function Rows({ rows, hidden }: { rows: readonly Header[]; hidden: boolean }) {
     <dl className={styles.pairs}>
       {rows.map(({ name, value, encoding }, place) => (
         <div key={`${place} ${name}`}>
-          <dt>{name}</dt>
+          <dt>
+            <DirectedText text={name} />
+          </dt>
           <dd>
-            <code>{hidden ? '•••' : (value ?? 'null')}</code>
+            <code>
+              <DirectedText text={hidden ? '•••' : (value ?? 'null')} />
+            </code>
             {encoding === 'text' ? null : <span className={styles.quiet}> {encoding}</span>}
           </dd>
         </div>

@@ -1,9 +1,11 @@
 // A stack trace: the root cause first, own frames bold, frames of libraries folded. The raw text is always there.
 
 import { useState } from 'react'
+import { namedSteering } from '../../domain/payload/directions.ts'
 import { firstRuns, frameRuns, shortFrame, stackSections } from '../../domain/payload/stack.ts'
 import { counted, numberText } from '../../domain/words.ts'
 import { Button } from '../controls/button.tsx'
+import { DirectedText } from '../show/directed-text.tsx'
 import { LongWords } from '../show/long-words.tsx'
 import { copyText } from '../toasts.tsx'
 import styles from './message.module.css'
@@ -33,7 +35,7 @@ export function StackView({ trace }: { trace: string }) {
       {raw ? (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard has to reach it
         <pre className={styles.raw} tabIndex={0}>
-          {trace}
+          <DirectedText text={trace} />
         </pre>
       ) : (
         sections.map((section, at) => (
@@ -69,8 +71,10 @@ function Frames({ frames, most, onAll }: FramesProps) {
         run.own ? (
           <ul key={`${at} own`} className={styles.own}>
             {run.frames.map((frame, place) => (
-              <li key={`${place} ${frame.text}`} title={frame.text}>
-                <code>{shortFrame(frame.text)}</code>
+              <li key={`${place} ${frame.text}`} title={namedSteering(frame.text)}>
+                <code>
+                  <DirectedText text={shortFrame(frame.text)} />
+                </code>
               </li>
             ))}
           </ul>
@@ -80,7 +84,9 @@ function Frames({ frames, most, onAll }: FramesProps) {
             <ul>
               {run.frames.map((frame, place) => (
                 <li key={`${place} ${frame.text}`}>
-                  <code>{frame.text}</code>
+                  <code>
+                    <DirectedText text={frame.text} />
+                  </code>
                 </li>
               ))}
             </ul>

@@ -4,6 +4,7 @@
 import { useState } from 'react'
 import { headOf, numberText } from '../../domain/words.ts'
 import { Button } from '../controls/button.tsx'
+import { DirectedText } from './directed-text.tsx'
 
 /** Some lines. A heading has larger letters, and is cut sooner. */
 const shownChars = 300
@@ -26,7 +27,10 @@ export function LongWords({ text }: { text: string }) {
   const { words, toggle } = useLongWords(text)
   return (
     <>
-      <bdi>{words}</bdi> {toggle}
+      <bdi>
+        <DirectedText text={words} />
+      </bdi>{' '}
+      {toggle}
     </>
   )
 }

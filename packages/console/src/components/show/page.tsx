@@ -1,6 +1,8 @@
 // The frame of a page: a heading that gets the focus after a navigation, the sentence that answers, and what follows.
 
 import { type ReactNode, useEffect } from 'react'
+import { namedSteering } from '../../domain/payload/directions.ts'
+import { DirectedText } from './directed-text.tsx'
 import { useLongWords } from './long-words.tsx'
 import styles from './page.module.css'
 
@@ -23,14 +25,16 @@ type HeadProps = {
 export function PageHead({ title, documentTitle, back, aside, hidden = false, children }: HeadProps) {
   const { words, toggle } = useLongWords(title, titleChars)
   useEffect(() => {
-    document.title = `${documentTitle ?? title} · dlq-manager`
+    document.title = `${namedSteering(documentTitle ?? title)} · dlq-manager`
   }, [documentTitle, title])
   return (
     <header className={styles.head}>
       {back === undefined ? null : <nav aria-label="Breadcrumb">{back}</nav>}
       <div className={hidden ? 'visually-hidden' : styles.line}>
         <h1 tabIndex={-1}>
-          <bdi>{words}</bdi>
+          <bdi>
+            <DirectedText text={words} />
+          </bdi>
         </h1>
         {toggle}
         {aside === undefined ? null : <div className={styles.aside}>{aside}</div>}

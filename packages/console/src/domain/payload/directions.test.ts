@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { piecesOf } from './directions.ts'
+import { namedSteering, piecesOf } from './directions.ts'
 
 test('a text from left to right is one text', () => {
   expect(piecesOf('{"name": "Zoë 支付 👩‍👧"}')).toBeNull()
@@ -38,4 +38,8 @@ test('nothing of a text is lost', () => {
       expect(parts.map((part) => part.text).join('')).toBe(text)
     }),
   )
+})
+
+test('where there is no markup, what would turn the text around is named too', () => {
+  expect(namedSteering('Refused \u202e(evil)\u202c, \u202eagain')).toBe('Refused U+202E(evil)U+202C, U+202Eagain')
 })

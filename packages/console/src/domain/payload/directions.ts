@@ -35,6 +35,11 @@ function partsOf(text: string): Part[] {
     .map((part) => (steering.test(part) ? { text: nameOf(part), isName: true } : { text: part, isName: false }))
 }
 
+/** For what has no markup, such as the title of the page: each character that steers is named. */
+export function namedSteering(text: string): string {
+  return text.replace(new RegExp(steering, 'g'), nameOf)
+}
+
 function nameOf(character: string): string {
   return `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`
 }

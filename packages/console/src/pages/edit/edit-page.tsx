@@ -3,6 +3,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import { DirectedText } from '../../components/show/directed-text.tsx'
 import { FaultText } from '../../components/show/fault.tsx'
 import { Notice, PageHead, Skeleton } from '../../components/show/page.tsx'
 import { keptEdit } from '../../data/edit-drafts.ts'
@@ -86,8 +87,10 @@ export function EditPage() {
       >
         {message === undefined ? null : (
           <p className={styles.quiet}>
-            <bdi>{headOf(message.error_message, shownErrorChars)}</bdi> · {message.original_topic} →{' '}
-            {message.consumer_group ?? 'consumer group not known'}
+            <bdi>
+              <DirectedText text={headOf(message.error_message, shownErrorChars)} />
+            </bdi>{' '}
+            · {message.original_topic} → {message.consumer_group ?? 'consumer group not known'}
           </p>
         )}
       </PageHead>

@@ -6,6 +6,7 @@ import { useEffect } from 'react'
 import { Button } from '../../components/controls/button.tsx'
 import { useKeys } from '../../components/keys.ts'
 import type { ValueLook } from '../../components/message/value-view.tsx'
+import { DirectedText } from '../../components/show/directed-text.tsx'
 import { FaultText } from '../../components/show/fault.tsx'
 import { Empty, Section } from '../../components/show/page.tsx'
 import { SpokenMark } from '../../components/show/status.tsx'
@@ -109,7 +110,9 @@ export function GroupMessages({ id, query, total, at, look, onShow }: Props) {
               >
                 <SpokenMark status={message.status} />
                 <Time at={message.last_failed_at} />
-                <span className={styles.key}>{message.key?.value ?? message.id.slice(-8)}</span>
+                <span className={styles.key}>
+                  <DirectedText text={message.key?.value ?? message.id.slice(-8)} />
+                </span>
                 <span className={styles.tries}>
                   {message.retry_count}/{message.max_retries}
                 </span>

@@ -2,6 +2,7 @@
 
 import type { ReactNode } from 'react'
 import { Button } from '../../components/controls/button.tsx'
+import { DirectedText } from '../../components/show/directed-text.tsx'
 import { Time } from '../../components/show/time.tsx'
 import { copyText } from '../../components/toasts.tsx'
 import type { MessageDetail } from '../../data/queries/messages.ts'
@@ -18,7 +19,7 @@ export function WhereFacts({ message }: { message: MessageDetail }) {
     <>
       <dl className={styles.facts}>
         <Fact name="Original record">
-          {original.topic} {original.partition ?? '?'}/{original.offset ?? '?'}
+          <DirectedText text={original.topic} /> {original.partition ?? '?'}/{original.offset ?? '?'}
           {original.topic_source === 'guessed' ? ' (topic guessed from the name)' : ''}
         </Fact>
         <Fact name="Original time">
@@ -40,7 +41,9 @@ export function WhereFacts({ message }: { message: MessageDetail }) {
       </dl>
       {kcat === null ? null : (
         <p>
-          <code>{kcat}</code>{' '}
+          <code>
+            <DirectedText text={kcat} />
+          </code>{' '}
           <Button look="quiet" onPress={() => void copyText(kcat, 'the command')}>
             Copy
           </Button>

@@ -8,6 +8,7 @@ import tabStyles from '../../components/controls/tabs.module.css'
 import { useKeys } from '../../components/keys.ts'
 import { HeadersTable } from '../../components/message/headers-table.tsx'
 import { StackView } from '../../components/message/stack-view.tsx'
+import { DirectedText } from '../../components/show/directed-text.tsx'
 import { LongWords } from '../../components/show/long-words.tsx'
 import { Missing } from '../../components/show/missing.tsx'
 import { Notice, PageHead, Section, Skeleton, Verdict } from '../../components/show/page.tsx'
@@ -95,11 +96,20 @@ export function MessagePage() {
               <LongWords text={message.error_class} /> ·{' '}
             </>
           )}
-          {message.original_topic} → {message.consumer_group ?? 'consumer group not known'}
+          <bdi>
+            <DirectedText text={message.original_topic} />
+          </bdi>{' '}
+          →{' '}
+          <bdi>
+            <DirectedText text={message.consumer_group ?? 'consumer group not known'} />
+          </bdi>
           {message.key === null ? null : (
             <>
               {' '}
-              · key <bdi>{headOf(message.key.value ?? '', shownKeyChars)}</bdi>
+              · key{' '}
+              <bdi>
+                <DirectedText text={headOf(message.key.value ?? '', shownKeyChars)} />
+              </bdi>
             </>
           )}{' '}
           · failed {counted(message.failure_count, 'time')} since <Time at={message.first_failed_at} long />
@@ -175,7 +185,9 @@ export function MessagePage() {
               <PolicyFacts policy={message.policy} />
             </TabPanel>
             <TabPanel id="json" className={styles.panel!}>
-              <pre>{JSON.stringify({ ...message, payload: '…' }, null, 2)}</pre>
+              <pre>
+                <DirectedText text={JSON.stringify({ ...message, payload: '…' }, null, 2)} />
+              </pre>
             </TabPanel>
           </Tabs>
         </div>

@@ -3,8 +3,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Button } from '../../components/controls/button.tsx'
+import { DirectedText } from '../../components/show/directed-text.tsx'
 import { type FacetName, facetNames, facetsQuery } from '../../data/queries/activity.ts'
 import type { FilterName, MessageFilter } from '../../domain/addresses.ts'
+import { namedSteering } from '../../domain/payload/directions.ts'
 import { middleCut, numberText, shortClass } from '../../domain/words.ts'
 import styles from './activity.module.css'
 
@@ -61,7 +63,9 @@ function Values({ name, values, onNarrow }: ValuesProps) {
               <span className={styles.none}>not known</span>
             ) : (
               <Button look="quiet" onPress={() => onNarrow({ [filter]: value })}>
-                <span title={value}>{middleCut(name === 'error_class' ? shortClass(value) : value, 32)}</span>
+                <span title={namedSteering(value)}>
+                  <DirectedText text={middleCut(name === 'error_class' ? shortClass(value) : value, 32)} />
+                </span>
               </Button>
             )}
             <data value={count}>{numberText(count)}</data>

@@ -5,11 +5,13 @@ import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useRef, useState } from 'react'
 import { Checkbox } from '../../components/controls/checkbox.tsx'
 import { useKeys } from '../../components/keys.ts'
+import { DirectedText } from '../../components/show/directed-text.tsx'
 import { SpokenMark, StatusBadge } from '../../components/show/status.tsx'
 import { Time } from '../../components/show/time.tsx'
 import { say } from '../../components/toasts.tsx'
 import type { ListedMessage } from '../../data/queries/messages.ts'
 import type { PageWindow } from '../../domain/lists/page-window.ts'
+import { namedSteering } from '../../domain/payload/directions.ts'
 import { bytesText, counted, shortClass } from '../../domain/words.ts'
 import styles from './messages.module.css'
 
@@ -124,7 +126,7 @@ export function MessageRows({ kept, count, dim, hasMore, onShow, chosen, onChoos
             >
               <td>
                 <Checkbox
-                  label={`Select ${message.error_message.slice(0, 80)}`}
+                  label={`Select ${namedSteering(message.error_message.slice(0, 80))}`}
                   checked={chosen.has(message.id)}
                   onChange={() => choose(index, false)}
                 />
@@ -134,27 +136,38 @@ export function MessageRows({ kept, count, dim, hasMore, onShow, chosen, onChoos
               </td>
               <td className={styles.error}>
                 <Link to="/messages/$id" params={{ id: message.id }} search={{ in: from }} onFocus={() => setAt(index)}>
-                  {message.error_message}
+                  <DirectedText text={message.error_message} />
                 </Link>
                 <span className={styles.quiet}>
                   <span className={styles.narrow}>
                     <SpokenMark status={message.status} /> {message.original_topic}
                     {' · '}
                   </span>
-                  {message.error_class === null ? '' : `${shortClass(message.error_class)} · `}
+                  {message.error_class === null ? null : (
+                    <>
+                      <bdi>
+                        <DirectedText text={shortClass(message.error_class)} />
+                      </bdi>
+                      {' · '}
+                    </>
+                  )}
                   {message.hidden?.includes('/preview') ? (
                     'value hidden by a mask'
                   ) : (
-                    <bdi>{message.preview || valueWords(message.value_bytes)}</bdi>
+                    <bdi>
+                      <DirectedText text={message.preview || valueWords(message.value_bytes)} />
+                    </bdi>
                   )}
                 </span>
               </td>
-              <td className={styles.cut} title={message.original_topic}>
-                {message.original_topic}
+              <td className={styles.cut} title={namedSteering(message.original_topic)}>
+                <DirectedText text={message.original_topic} />
                 <span className={styles.quiet}>{message.consumer_group ?? ''}</span>
               </td>
               <td className={styles.cut}>
-                <code>{message.key?.value ?? '–'}</code>
+                <code>
+                  <DirectedText text={message.key?.value ?? '–'} />
+                </code>
               </td>
               <td className={styles.number}>
                 {message.retry_count}/{message.max_retries}

@@ -90,6 +90,21 @@ test('a character that turns the text around is named wherever the error stands'
   }
 })
 
+test('a value that comes slowly is said to be on its way', async () => {
+  const id = await letter({ record_value: Buffer.from(`{"filler":"${'x'.repeat(2048)}"}`) })
+  const page = await console_.open('/settings')
+  const { promise: late, resolve: come } = Promise.withResolvers<void>()
+  await page.route('**/value', async (route) => {
+    await late
+    await route.continue()
+  })
+  await page.goto(`${console_.fleet.open}/console/messages/${id}`)
+  await page.getByText('The value of 2.0 KiB is being read').waitFor()
+  come()
+  await page.getByText('"filler": "').waitFor()
+  expect(await page.getByText('is being read').count()).toBe(0)
+})
+
 describe('a dialog that asks for a reason', () => {
   test('is answered by Ctrl and Enter, keeps its field off its buttons, and has the keys for itself', async () => {
     const id = await letter()

@@ -6,13 +6,14 @@ import { type ValueLook, ValueView } from '../../components/message/value-view.t
 import { FaultText } from '../../components/show/fault.tsx'
 import { apiBase } from '../../data/api.ts'
 import { faultOf } from '../../data/faults.ts'
+import { useSlow } from '../../data/live.ts'
 import { useUnmask } from '../../data/queries/content/masked.ts'
 import { bytesPath, bytesQuery, jsonValueQuery, type MessageDetail } from '../../data/queries/messages.ts'
 import { settings } from '../../data/settings.ts'
 import { useStore } from '../../data/store.ts'
 import { decodingText } from '../../domain/payload/decoding.ts'
 import { hiddenParts } from '../../domain/payload/hidden-parts.ts'
-import { listed } from '../../domain/words.ts'
+import { bytesText, listed } from '../../domain/words.ts'
 import styles from './message-page.module.css'
 
 /** The value as JSON, where it was decoded, or the reason why it was not. Nothing for plain JSON and text. */
@@ -21,10 +22,18 @@ export function DecodedValue({ message }: { message: MessageDetail }) {
   const { decoding } = message
   const unmask = useUnmask(message.id)
   const decoded = useQuery({ ...jsonValueQuery(message, unmask), enabled: decoding?.state === 'decoded' })
+  const slow = useSlow(decoded.isFetching && decoded.data === undefined)
   if (decoding === null) return null
   if (decoded.error !== null) return <FaultText fault={faultOf(decoded.error)} what="The value cannot be decoded" />
   const json = decoded.data ?? null
-  return <DecodedView said={decodingText(decoding)} what="decoded" json={json} hidden={payloads === 'hidden'} />
+  return (
+    <DecodedView
+      said={slow ? `${decodingText(decoding)} · being read …` : decodingText(decoding)}
+      what="decoded"
+      json={json}
+      hidden={payloads === 'hidden'}
+    />
+  )
 }
 
 type Props = {
@@ -41,11 +50,17 @@ export function MessageBytes({ message, part, look, onLook }: Props) {
   const isHidden = part === 'value' ? hidden.value : hidden.key
   const isAbsent = !isHidden && (part === 'value' ? size === null : key === null)
   const bytes = useQuery({ ...bytesQuery(id, part, { edits, unmask }), enabled: !isHidden && !isAbsent })
+  const slow = useSlow(bytes.isFetching && bytes.data === undefined)
   const { payloads } = useStore(settings)
   if (message.erased_at !== null) return <p className={styles.quiet}>The {part} was erased.</p>
   if (isHidden) return part === 'value' ? <MaskedValue message={message} /> : <MaskedKey message={message} />
   if (bytes.error !== null) return <FaultText fault={faultOf(bytes.error)} what={`The ${part} cannot be read`} />
-  if (bytes.data === undefined && !isAbsent) return null
+  if (bytes.data === undefined && !isAbsent)
+    return slow ? (
+      <p role="status" className={styles.quiet}>
+        {part === 'value' && size !== null ? `The value of ${bytesText(size)}` : `The ${part}`} is being read …
+      </p>
+    ) : null
   return (
     <ValueView
       bytes={bytes.data ?? null}
@@ -64,6 +79,7 @@ function MaskedValue({ message }: { message: MessageDetail }) {
   const { wholeValue, places } = hiddenParts(message.hidden)
   const isDecoded = message.decoding?.state === 'decoded'
   const json = useQuery({ ...jsonValueQuery(message, null), enabled: !wholeValue && !isDecoded })
+  const slow = useSlow(json.isFetching && json.data === undefined)
   if (wholeValue) return <p>The value is hidden from you by a mask. It is there, and a retry sends it whole.</p>
   const said =
     places.length === 0
@@ -71,7 +87,14 @@ function MaskedValue({ message }: { message: MessageDetail }) {
       : `Hidden from you by a mask: ${listed(places)}.`
   if (isDecoded) return <p className={styles.quiet}>{said}</p>
   if (json.error !== null) return <FaultText fault={faultOf(json.error)} what="The value cannot be read" />
-  return <DecodedView said={said} what="what is left" json={json.data ?? null} hidden={payloads === 'hidden'} />
+  return (
+    <DecodedView
+      said={slow ? `${said} It is being read …` : said}
+      what="what is left"
+      json={json.data ?? null}
+      hidden={payloads === 'hidden'}
+    />
+  )
 }
 
 function MaskedKey({ message: { key } }: { message: MessageDetail }) {

@@ -125,3 +125,24 @@ describe('a dialog that asks for a reason', () => {
     expect(await page.getByRole('dialog').count()).toBe(0)
   })
 })
+
+test('the editor shows on all of its sides that it has the focus', async () => {
+  const page = await console_.open(`/messages/${await letter()}/edit`)
+  await page.getByRole('button', { name: 'Review' }).waitFor()
+  const editor = page.locator('[data-editor]').first()
+  const sides = async () => {
+    const { x, y, width, height } = (await editor.boundingBox())!
+    const strip = async (left: number) =>
+      (await page.screenshot({ clip: { x: left, y: Math.round(y + height / 2), width: 2, height: 4 } })).toString('hex')
+    return [await strip(Math.round(x) - 2), await strip(Math.round(x + width))] as const
+  }
+  await eventually(async () => {
+    await page.getByRole('textbox', { name: 'Value' }).focus()
+    const [left, right] = await sides()
+    await page.getByRole('heading', { level: 1 }).focus()
+    const [leftBefore, rightBefore] = await sides()
+    expect(left).toBe(right)
+    expect(leftBefore).toBe(rightBefore)
+    expect(left).not.toBe(leftBefore)
+  })
+})

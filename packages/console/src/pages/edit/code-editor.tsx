@@ -51,7 +51,8 @@ const look = EditorView.theme({
     minHeight: 'inherit',
     maxHeight: '60vh',
   },
-  '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '-1px' },
+  // The host has it: here the gutter would lie over it.
+  '&.cm-focused': { outline: 'none' },
   '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '1.5', fontVariantLigatures: 'none' },
   '.cm-content': { padding: '0.75rem 0', caretColor: 'var(--text)' },
   '.cm-gutters': { backgroundColor: 'var(--panel)', color: 'var(--quiet)', border: 'none' },

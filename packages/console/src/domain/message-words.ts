@@ -9,6 +9,7 @@ export type MessageFacts = {
   readonly retryable: boolean
   readonly not_retryable_because: string | null
   readonly held_up_by: readonly string[]
+  readonly origin_state: string | null
   readonly next_retry_at: string | null
   readonly retry_count: number
   readonly max_retries: number
@@ -61,9 +62,10 @@ export function whatNext(message: MessageFacts, now: number): string {
     return retry_count >= max_retries && max_retries > 0
       ? `Given up after ${retry_count} of ${max_retries} attempts: it is not tried again by itself.`
       : 'Given up: it is not tried again by itself.'
-  const waits = message.held_up_by.length === 0 ? '' : `Waits: ${message.held_up_by.join('; ')}.`
+  const reason = (text: string) => withoutState(text, message.origin_state)
+  const waits = message.held_up_by.length === 0 ? '' : `Waits: ${message.held_up_by.map(reason).join('; ')}.`
   if (!message.retryable && message.not_retryable_because !== null)
-    return `It cannot be sent: ${message.not_retryable_because}.`
+    return `It cannot be sent: ${reason(message.not_retryable_because)}.`
   if (message.next_retry_at === null) return waits || 'Waits for somebody to send it.'
   const at = Date.parse(message.next_retry_at)
   const tried = `attempt ${numberText(retry_count + 1)} of ${numberText(max_retries)}`
@@ -72,6 +74,11 @@ export function whatNext(message: MessageFacts, now: number): string {
   return at > now
     ? `Tried by itself ${relativeTime(at, now, spanText)}, ${tried}.`
     : `Due: it is sent within seconds, ${tried}.`
+}
+
+/** For programs, the API begins a reason with the state of the original: "gone: the record that failed is gone". */
+export function withoutState(reason: string, originState: string | null): string {
+  return originState !== null && reason.startsWith(`${originState}: `) ? reason.slice(originState.length + 2) : reason
 }
 
 /** "Sent 80 s ago, has not come back." Never "succeeded". */

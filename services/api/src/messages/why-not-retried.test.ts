@@ -33,6 +33,19 @@ describe('a message may be retried', () => {
       { stale: 'a newer one stands at offset 7' },
       'the policy holds it: a newer one stands at offset 7; force the retry with a reason',
     ],
+    [
+      { origin: { state: 'value_lost', isHeld: true } },
+      'value_lost: the dead letter has no value, but the record that failed has one, and without it a retry would delete; adopt the original, edit the value, or force the retry with a reason',
+    ],
+    // Nobody can adopt what is not there.
+    [
+      { origin: { state: 'gone', isHeld: true } },
+      'gone: the record that failed is gone, so nobody knows what it held; edit the value, or force the retry with a reason',
+    ],
+    [
+      { origin: { state: 'unreachable', isHeld: true } },
+      'unreachable: the record that failed could not be read, so nobody knows what it held; compare again, edit the value, or force the retry with a reason',
+    ],
     [{ status: 'DEAD', retryCount: 3 }, 'message is not retryable: status=DEAD, retry_count=3/3'],
     [{ status: 'RESOLVED' }, 'message is not retryable: status=RESOLVED, retry_count=1/3'],
     [{ status: 'DEAD', archived: true }, 'message is archived; restore it first'],

@@ -85,7 +85,8 @@ export function whyStale(stale: string): string {
 
 /** Why a message is sent by force only. It begins with the state's name, for programs. */
 export function whyHeldForOrigin(state: OriginState): string {
-  return `${state}: ${originHolds[state]}; adopt the original, edit the value, or force the retry with a reason`
+  const way = originWays[state] === null ? '' : `${originWays[state]}, `
+  return `${state}: ${originHolds[state]}; ${way}edit the value, or force the retry with a reason`
 }
 
 const originHolds: Readonly<Record<OriginState, string>> = {
@@ -97,6 +98,18 @@ const originHolds: Readonly<Record<OriginState, string>> = {
   unproved: 'nothing proves that the record at the original place is the one that failed',
   same: 'the record that failed holds the same',
   different: 'the record that failed holds something else',
+}
+
+/** What can be done with the original itself: only one that was found can be adopted. */
+const originWays: Readonly<Record<OriginState, string | null>> = {
+  value_lost: 'adopt the original',
+  wanted: 'wait for it',
+  unreachable: 'compare again',
+  gone: null,
+  mismatch: null,
+  unproved: 'adopt the original',
+  same: null,
+  different: 'adopt the original',
 }
 
 const nobodyHoldsIt =

@@ -23,6 +23,7 @@ import { useMissingRole } from '../../data/session.ts'
 import { printSearch } from '../../domain/addresses.ts'
 import { groupReport } from '../../domain/groups/group-report.ts'
 import { groupVerdict } from '../../domain/groups/group-verdict.ts'
+import { withoutState } from '../../domain/message-words.ts'
 import { statuses, totalOf } from '../../domain/states.ts'
 import { numberText, shortClass } from '../../domain/words.ts'
 import styles from './group.module.css'
@@ -72,6 +73,7 @@ export function GroupPage() {
       />
     )
   }
+  const heldUpBy = (newest?.held_up_by ?? []).map((reason) => withoutState(reason, newest?.origin_state ?? null))
   const { title, error_class, location, message, counts, dlq_topics, first_seen_at, last_seen_at, note } = group.data
   const name = error_class === null ? title : `${shortClass(error_class)}${location === null ? '' : ` in ${location}`}`
   const exportUrl = (format: string) => `${apiBase}/api/v1/messages/export${printSearch({ format, group_id: id })}`
@@ -88,7 +90,7 @@ export function GroupPage() {
           {dlq_topics.join(', ')}
         </p>
         <HiddenNote of={[group.data]} />
-        <Verdict>{groupVerdict(group.data, newest?.held_up_by ?? []).join(' ')}</Verdict>
+        <Verdict>{groupVerdict(group.data, heldUpBy).join(' ')}</Verdict>
       </PageHead>
       <div className={styles.numbers}>
         <Strip trend={trend} tall />

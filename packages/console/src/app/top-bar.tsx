@@ -7,6 +7,7 @@ import { lazy, Suspense } from 'react'
 import { Button } from '../components/controls/button.tsx'
 import { lastAnswerAt } from '../data/api.ts'
 import { livePaused, setLivePaused, useNow } from '../data/live.ts'
+import { serverNow } from '../data/server-clock.ts'
 import { configQuery } from '../data/session.ts'
 import { settings } from '../data/settings.ts'
 import { useStore } from '../data/store.ts'
@@ -54,9 +55,9 @@ function LiveButton() {
   const at = useStore(lastAnswerAt)
   const { zone } = useStore(settings)
   const now = useNow()
-  const silentMs = at === null ? 0 : Date.now() - at
+  const silentMs = at === null ? 0 : serverNow() - at
   const state = paused ? 'paused' : silentMs > 15_000 ? 'silent' : 'live'
-  const words = { paused: 'paused', silent: `no answer for ${shortSpan(silentMs)}`, live: 'live' }
+  const words = { paused: 'paused', silent: `nothing new for ${shortSpan(silentMs)}`, live: 'live' }
   return (
     <div className={styles.live} data-state={state}>
       <Button look="quiet" aria-pressed={paused} onPress={() => setLivePaused(!paused)}>

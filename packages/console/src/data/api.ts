@@ -1,7 +1,7 @@
 // The one way to the API: the typed client, with each request noted for "show the request", and the answers' times kept.
 
 import { createDlqClient, type DlqClient } from 'dlq-client/api-client.ts'
-import { readServerDate } from './server-clock.ts'
+import { readServerDate, serverNow } from './server-clock.ts'
 import { createStore } from './store.ts'
 
 /** Where the API is: beside the console, below the same prefix, without a slash at the end. */
@@ -22,7 +22,7 @@ export type LoggedRequest = {
 const maxLogged = 100
 
 export const requestLog = createStore<readonly LoggedRequest[]>([])
-/** When the API last answered, by the page's clock. */
+/** When the API last told what is in the database, by the server's clock. */
 export const lastAnswerAt = createStore<number | null>(null)
 /** Somebody has to sign in before anything else can be asked. */
 export const signInNeeded = createStore(false)
@@ -47,13 +47,18 @@ async function loggedFetch(request: Request): Promise<Response> {
     const response = await fetch(request)
     settle(response.status)
     readServerDate(response.headers.get('date'))
-    lastAnswerAt.set(Date.now())
+    if (response.ok && tellsOfData(entry.path)) lastAnswerAt.set(serverNow())
     if (response.status === 401) signInNeeded.set(true)
     return response
   } catch (error) {
     settle(0)
     throw error
   }
+}
+
+/** The API knows its own files and who asks also while the database is away. */
+function tellsOfData(path: string): boolean {
+  return path.startsWith('/api/v1/') && !/^\/api\/v1\/(me|session)\b/.test(path)
 }
 
 /** One attempt: polling is the repetition, and the page says that it tries again. */

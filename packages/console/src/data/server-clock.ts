@@ -13,5 +13,10 @@ export function readServerDate(header: string | null): void {
 }
 
 export function serverNow(): number {
-  return Date.now() + aheadMs
+  return serverTime(Date.now())
+}
+
+/** A time of the page's clock, by the server's. */
+export function serverTime(pageMs: number): number {
+  return pageMs + aheadMs
 }

@@ -1,7 +1,10 @@
 // What went wrong, in the API's words, beside what failed: the faults of single fields, the request's id, and a way on.
 
+import { serverTime } from '../../data/server-clock.ts'
 import { Button } from '../controls/button.tsx'
+import { DirectedText } from './directed-text.tsx'
 import styles from './fault.module.css'
+import { Time } from './time.tsx'
 
 export type Fault = {
   message: string
@@ -18,22 +21,34 @@ type Props = {
   fault: Fault
   /** What was not possible: "The groups could not be read". */
   what?: string
+  /** When what stands beside it was read, by the page's clock; 0 where nothing was. */
+  readAt?: number
   onRetry?: () => void
 }
 
-export function FaultText({ fault, what, onRetry }: Props) {
+export function FaultText({ fault, what, readAt = 0, onRetry }: Props) {
   // Where single fields are faulty, the API's sentence has said them already.
   const details = fault.details.filter(({ message }) => !fault.message.includes(message))
   return (
     <div role="alert" className={styles.fault}>
       <p>
-        {what === undefined ? null : <strong>{what}: </strong>}
-        {fault.message}
+        {what === undefined ? null : (
+          <strong>
+            {what}
+            {readAt === 0 ? null : (
+              <>
+                , as of <Time at={serverTime(readAt)} />
+              </>
+            )}
+            :{' '}
+          </strong>
+        )}
+        <DirectedText text={fault.message} />
       </p>
       {details.length === 0 ? null : (
         <ul>
-          {details.map(({ field, message }) => (
-            <li key={`${field} ${message}`}>
+          {details.map(({ field, message }, place) => (
+            <li key={`${place} ${field}`}>
               <code>{field}</code> {message}
             </li>
           ))}

@@ -42,6 +42,7 @@ export function SystemPage() {
         <FaultText
           fault={faultOf(status.error)}
           what={status.data === undefined ? 'The state cannot be read' : 'What is shown is the last that was known'}
+          readAt={status.dataUpdatedAt}
           onRetry={() => void status.refetch()}
         />
       )}

@@ -1,15 +1,10 @@
 // Every address of the console. A page is loaded when somebody goes there; its search parameters stay plain text.
 
 import type { QueryClient } from '@tanstack/react-query'
-import {
-  createRootRouteWithContext,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  type SearchSchemaInput,
-} from '@tanstack/react-router'
+import { createRootRouteWithContext, createRoute, createRouter, type SearchSchemaInput } from '@tanstack/react-router'
 import { Frame } from './app/frame.tsx'
 import { NotFound } from './app/not-found.tsx'
+import { lazyPart } from './components/lazy-part.tsx'
 import type { AuditFilter } from './data/queries/audit.ts'
 import { type MessageFilter, parseSearch, printSearch } from './domain/addresses.ts'
 import { NowPage } from './pages/now/now-page.tsx'
@@ -69,135 +64,147 @@ const groups = createRoute({
   getParentRoute: () => root,
   path: '/groups',
   validateSearch: searchOf<GroupsSearch>(),
-  component: lazyRouteComponent(() => import('./pages/groups/groups-page.tsx'), 'GroupsPage'),
+  component: lazyPart(() => import('./pages/groups/groups-page.tsx').then(({ GroupsPage }) => GroupsPage), 'page'),
 })
 
 const group = createRoute({
   getParentRoute: () => root,
   path: '/groups/$id',
   validateSearch: searchOf<GroupSearch>(),
-  component: lazyRouteComponent(() => import('./pages/group/group-page.tsx'), 'GroupPage'),
+  component: lazyPart(() => import('./pages/group/group-page.tsx').then(({ GroupPage }) => GroupPage), 'page'),
 })
 
 const messages = createRoute({
   getParentRoute: () => root,
   path: '/messages',
   validateSearch: searchOf<MessagesSearch>(),
-  component: lazyRouteComponent(() => import('./pages/messages/messages-page.tsx'), 'MessagesPage'),
+  component: lazyPart(
+    () => import('./pages/messages/messages-page.tsx').then(({ MessagesPage }) => MessagesPage),
+    'page',
+  ),
 })
 
 const message = createRoute({
   getParentRoute: () => root,
   path: '/messages/$id',
   validateSearch: searchOf<MessageSearch>(),
-  component: lazyRouteComponent(() => import('./pages/message/message-page.tsx'), 'MessagePage'),
+  component: lazyPart(() => import('./pages/message/message-page.tsx').then(({ MessagePage }) => MessagePage), 'page'),
 })
 
 const edit = createRoute({
   getParentRoute: () => root,
   path: '/messages/$id/edit',
   validateSearch: searchOf<MessageSearch>(),
-  component: lazyRouteComponent(() => import('./pages/edit/edit-page.tsx'), 'EditPage'),
+  component: lazyPart(() => import('./pages/edit/edit-page.tsx').then(({ EditPage }) => EditPage), 'page'),
 })
 
 const runs = createRoute({
   getParentRoute: () => root,
   path: '/runs',
   validateSearch: searchOf<RunsSearch>(),
-  component: lazyRouteComponent(() => import('./pages/runs/runs-page.tsx'), 'RunsPage'),
+  component: lazyPart(() => import('./pages/runs/runs-page.tsx').then(({ RunsPage }) => RunsPage), 'page'),
 })
 
 const draft = createRoute({
   getParentRoute: () => root,
   path: '/runs/new',
   validateSearch: searchOf<DraftSearch>(),
-  component: lazyRouteComponent(() => import('./pages/run-draft/draft-page.tsx'), 'DraftPage'),
+  component: lazyPart(() => import('./pages/run-draft/draft-page.tsx').then(({ DraftPage }) => DraftPage), 'page'),
 })
 
 const run = createRoute({
   getParentRoute: () => root,
   path: '/runs/$id',
   validateSearch: searchOf<RunSearch>(),
-  component: lazyRouteComponent(() => import('./pages/run/run-page.tsx'), 'RunPage'),
+  component: lazyPart(() => import('./pages/run/run-page.tsx').then(({ RunPage }) => RunPage), 'page'),
 })
 
 const topics = createRoute({
   getParentRoute: () => root,
   path: '/topics',
   validateSearch: searchOf<TopicsSearch>(),
-  component: lazyRouteComponent(() => import('./pages/topics/topics-page.tsx'), 'TopicsPage'),
+  component: lazyPart(() => import('./pages/topics/topics-page.tsx').then(({ TopicsPage }) => TopicsPage), 'page'),
 })
 
 const topic = createRoute({
   getParentRoute: () => root,
   path: '/topics/$topic',
   validateSearch: searchOf<TopicSearch>(),
-  component: lazyRouteComponent(() => import('./pages/topics/topic-page.tsx'), 'TopicPage'),
+  component: lazyPart(() => import('./pages/topics/topic-page.tsx').then(({ TopicPage }) => TopicPage), 'page'),
 })
 
 const policies = createRoute({
   getParentRoute: () => root,
   path: '/policies',
   validateSearch: searchOf<PoliciesSearch>(),
-  component: lazyRouteComponent(() => import('./pages/policies/policies-page.tsx'), 'PoliciesPage'),
+  component: lazyPart(
+    () => import('./pages/policies/policies-page.tsx').then(({ PoliciesPage }) => PoliciesPage),
+    'page',
+  ),
 })
 
 const policy = createRoute({
   getParentRoute: () => root,
   path: '/policies/$pattern',
-  component: lazyRouteComponent(() => import('./pages/policies/policy-page.tsx'), 'PolicyPage'),
+  component: lazyPart(() => import('./pages/policies/policy-page.tsx').then(({ PolicyPage }) => PolicyPage), 'page'),
 })
 
 const policyEdit = createRoute({
   getParentRoute: () => root,
   path: '/policies/$pattern/edit',
   validateSearch: searchOf<PolicyEditSearch>(),
-  component: lazyRouteComponent(() => import('./pages/policies/policy-edit-page.tsx'), 'PolicyEditPage'),
+  component: lazyPart(
+    () => import('./pages/policies/policy-edit-page.tsx').then(({ PolicyEditPage }) => PolicyEditPage),
+    'page',
+  ),
 })
 
 const audit = createRoute({
   getParentRoute: () => root,
   path: '/audit',
   validateSearch: searchOf<AuditSearch>(),
-  component: lazyRouteComponent(() => import('./pages/audit/audit-page.tsx'), 'AuditPage'),
+  component: lazyPart(() => import('./pages/audit/audit-page.tsx').then(({ AuditPage }) => AuditPage), 'page'),
 })
 
 const system = createRoute({
   getParentRoute: () => root,
   path: '/system',
-  component: lazyRouteComponent(() => import('./pages/system/system-page.tsx'), 'SystemPage'),
+  component: lazyPart(() => import('./pages/system/system-page.tsx').then(({ SystemPage }) => SystemPage), 'page'),
 })
 
 const job = createRoute({
   getParentRoute: () => root,
   path: '/system/cron/$job',
-  component: lazyRouteComponent(() => import('./pages/system/job-page.tsx'), 'JobPage'),
+  component: lazyPart(() => import('./pages/system/job-page.tsx').then(({ JobPage }) => JobPage), 'page'),
 })
 
 const sagas = createRoute({
   getParentRoute: () => root,
   path: '/system/sagas',
   validateSearch: searchOf<SagasSearch>(),
-  component: lazyRouteComponent(() => import('./pages/system/sagas-page.tsx'), 'SagasPage'),
+  component: lazyPart(() => import('./pages/system/sagas-page.tsx').then(({ SagasPage }) => SagasPage), 'page'),
 })
 
 const saga = createRoute({
   getParentRoute: () => root,
   path: '/system/sagas/$id',
-  component: lazyRouteComponent(() => import('./pages/system/saga-page.tsx'), 'SagaPage'),
+  component: lazyPart(() => import('./pages/system/saga-page.tsx').then(({ SagaPage }) => SagaPage), 'page'),
 })
 
 const events = createRoute({
   getParentRoute: () => root,
   path: '/events',
   validateSearch: searchOf<EventsSearch>(),
-  component: lazyRouteComponent(() => import('./pages/events/events-page.tsx'), 'EventsPage'),
+  component: lazyPart(() => import('./pages/events/events-page.tsx').then(({ EventsPage }) => EventsPage), 'page'),
 })
 
 const settings = createRoute({
   getParentRoute: () => root,
   path: '/settings',
-  component: lazyRouteComponent(() => import('./pages/settings/settings-page.tsx'), 'SettingsPage'),
+  component: lazyPart(
+    () => import('./pages/settings/settings-page.tsx').then(({ SettingsPage }) => SettingsPage),
+    'page',
+  ),
 })
 
 const routeTree = root.addChildren([

@@ -2,8 +2,9 @@
 
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useNavigate, useRouter } from '@tanstack/react-router'
-import { lazy, Suspense, useEffect } from 'react'
+import { useEffect } from 'react'
 import { keysEnabled, useKeys } from '../components/keys.ts'
+import { lazyPart } from '../components/lazy-part.tsx'
 import { Toasts, toast } from '../components/toasts.tsx'
 import { signInNeeded } from '../data/api.ts'
 import { livePaused, setLivePaused, useLive } from '../data/live.ts'
@@ -16,12 +17,12 @@ import { noteRecent, overlay } from './over/overlay.ts'
 import { sections } from './sections.ts'
 import { TopBar } from './top-bar.tsx'
 
-const More = lazy(() => import('./menus.tsx').then(({ More }) => ({ default: More })))
-const Overlays = lazy(() => import('./over/overlays.tsx').then(({ Overlays }) => ({ default: Overlays })))
-const Hints = lazy(() => import('./over/hints.tsx').then(({ Hints }) => ({ default: Hints })))
-const Notices = lazy(() => import('./over/notices.tsx').then(({ Notices }) => ({ default: Notices })))
-const RunBar = lazy(() => import('./run-bar.tsx').then(({ RunBar }) => ({ default: RunBar })))
-const SignIn = lazy(() => import('./sign-in.tsx').then(({ SignIn }) => ({ default: SignIn })))
+const More = lazyPart(() => import('./menus.tsx').then(({ More }) => More), 'quiet')
+const Overlays = lazyPart(() => import('./over/overlays.tsx').then(({ Overlays }) => Overlays))
+const Hints = lazyPart(() => import('./over/hints.tsx').then(({ Hints }) => Hints), 'quiet')
+const Notices = lazyPart(() => import('./over/notices.tsx').then(({ Notices }) => Notices), 'quiet')
+const RunBar = lazyPart(() => import('./run-bar.tsx').then(({ RunBar }) => RunBar))
+const SignIn = lazyPart(() => import('./sign-in.tsx').then(({ SignIn }) => SignIn))
 
 export function Frame() {
   const needsSignIn = useStore(signInNeeded)
@@ -32,7 +33,7 @@ export function Frame() {
   const shown = useStore(overlay)
   useSectionKeys()
   useFocusOnHeading()
-  useNews()
+  useRecentPages()
   useEffect(() => {
     keysEnabled.current = shortcuts
   }, [shortcuts])
@@ -55,37 +56,20 @@ export function Frame() {
             </li>
           ))}
           <li className={styles.more}>
-            <Suspense>
-              <More />
-            </Suspense>
+            <More />
           </li>
         </ul>
       </nav>
       <main id="page" className={styles.page}>
-        <Suspense>
-          <Notices />
-        </Suspense>
+        <Notices />
+        {/* What lies over the page has its place here where it does not come. */}
+        {shown === null ? null : <Overlays shown={shown} onClose={() => overlay.set(null)} />}
         <Outlet />
-        <Suspense>
-          <Hints />
-        </Suspense>
+        <Hints />
       </main>
-      {active.length > 0 ? (
-        <Suspense>
-          <RunBar runs={active} />
-        </Suspense>
-      ) : null}
+      {active.length > 0 ? <RunBar runs={active} /> : null}
       <Toasts />
-      {shown === null ? null : (
-        <Suspense>
-          <Overlays shown={shown} />
-        </Suspense>
-      )}
-      {needsSignIn ? (
-        <Suspense>
-          <SignIn />
-        </Suspense>
-      ) : null}
+      {needsSignIn ? <SignIn /> : null}
     </div>
   )
 }
@@ -116,27 +100,15 @@ function useSectionKeys(): void {
   })
 }
 
-/** A part of the page that is gone means that a newer console has taken its place. */
-function useNews(): void {
+function useRecentPages(): void {
   const router = useRouter()
-  useEffect(() => {
-    const onGone = (event: Event) => {
-      event.preventDefault()
-      if (!isEditing()) location.reload()
-    }
-    window.addEventListener('vite:preloadError', onGone)
-    const unsubscribe = router.subscribe('onRendered', ({ toLocation }) =>
-      noteRecent(toLocation.href, document.title.replace(/ · dlq-manager$/, '')),
-    )
-    return () => {
-      window.removeEventListener('vite:preloadError', onGone)
-      unsubscribe()
-    }
-  }, [router])
-}
-
-function isEditing(): boolean {
-  return document.querySelector('main [data-editor], main textarea, main form') !== null
+  useEffect(
+    () =>
+      router.subscribe('onRendered', ({ toLocation }) =>
+        noteRecent(toLocation.href, document.title.replace(/ · dlq-manager$/, '')),
+      ),
+    [router],
+  )
 }
 
 /** After a navigation to another page the focus is on its heading, where reading begins. */

@@ -3,8 +3,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Command } from 'lucide-react'
-import { lazy, Suspense } from 'react'
 import { Button } from '../components/controls/button.tsx'
+import { lazyPart } from '../components/lazy-part.tsx'
 import { lastAnswerAt } from '../data/api.ts'
 import { livePaused, setLivePaused, useNow } from '../data/live.ts'
 import { serverNow } from '../data/server-clock.ts'
@@ -17,8 +17,8 @@ import { SearchBox } from './search-box.tsx'
 import styles from './top-bar.module.css'
 
 // What a menu needs is large, and nobody opens one in the first moment.
-const Account = lazy(() => import('./menus.tsx').then(({ Account }) => ({ default: Account })))
-const Deployments = lazy(() => import('./menus.tsx').then(({ Deployments }) => ({ default: Deployments })))
+const Account = lazyPart(() => import('./menus.tsx').then(({ Account }) => Account), 'quiet')
+const Deployments = lazyPart(() => import('./menus.tsx').then(({ Deployments }) => Deployments), 'quiet')
 
 export function TopBar() {
   const { data: config } = useQuery(configQuery)
@@ -33,19 +33,13 @@ export function TopBar() {
           {environment}
         </span>
       )}
-      {config?.deployments.length ? (
-        <Suspense>
-          <Deployments environment={config.environment ?? config.title} />
-        </Suspense>
-      ) : null}
+      {config?.deployments.length ? <Deployments environment={config.environment ?? config.title} /> : null}
       <SearchBox />
       <Button look="quiet" label="Commands" onPress={() => overlay.set({ kind: 'commands' })}>
         <Command aria-hidden="true" />
       </Button>
       <LiveButton />
-      <Suspense>
-        <Account />
-      </Suspense>
+      <Account />
     </header>
   )
 }

@@ -41,6 +41,13 @@ const withoutServer: ConsoleConfig = {
   deployments: [],
 }
 
+let build: string | null = null
+
+/** The build of this page: the one that the server had when it was loaded. */
+export function pageBuild(): string | null {
+  return build
+}
+
 export const configQuery = queryOptions({
   queryKey: ['config'],
   queryFn: async (): Promise<ConsoleConfig> => {
@@ -48,6 +55,7 @@ export const configQuery = queryOptions({
     // A development server has no such file.
     if (!response.ok || !response.headers.get('content-type')?.includes('json')) return withoutServer
     const config = { ...withoutServer, ...((await response.json()) as Partial<ConsoleConfig>) }
+    build ??= config.build
     preferSettings({ payloads: config.payloads })
     return config
   },

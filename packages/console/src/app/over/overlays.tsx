@@ -3,11 +3,10 @@
 import { PauseDialog, ResumeDialog } from '../../pages/topics/pause-dialog.tsx'
 import { Commands } from './commands.tsx'
 import { KeyHelp } from './key-help.tsx'
-import { type Overlay, overlay } from './overlay.ts'
+import type { Overlay } from './overlay.ts'
 import { RequestDrawer } from './request-drawer.tsx'
 
-export function Overlays({ shown }: { shown: Overlay }) {
-  const close = () => overlay.set(null)
+export function Overlays({ shown, onClose: close }: { shown: Overlay; onClose: () => void }) {
   switch (shown.kind) {
     case 'commands':
       return <Commands onClose={close} />

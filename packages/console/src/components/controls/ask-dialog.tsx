@@ -3,7 +3,7 @@
 
 import { type ReactNode, useState } from 'react'
 import { Form } from 'react-aria-components'
-import { keepReason, lastReasons } from '../../data/drafts.ts'
+import { keepReason, lastReasons } from '../../data/drafts/run-drafts.ts'
 import { useKeys } from '../keys.ts'
 import { type Fault, FaultText } from '../show/fault.tsx'
 import { Button } from './button.tsx'

@@ -7,7 +7,7 @@ import { buttonClass } from '../../components/controls/button.tsx'
 import { Checkbox } from '../../components/controls/checkbox.tsx'
 import { ActionBar, Section, Verdict } from '../../components/show/page.tsx'
 import { StatusBadge } from '../../components/show/status.tsx'
-import { printDraftHash } from '../../data/drafts.ts'
+import { printDraftHash } from '../../data/drafts/run-drafts.ts'
 import { useLive, useNow } from '../../data/live.ts'
 import { groupQuery } from '../../data/queries/groups.ts'
 import {

@@ -2,10 +2,11 @@
 
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { useState } from 'react'
 import { Button, buttonClass } from '../../components/controls/button.tsx'
 import { Menu } from '../../components/controls/menu.tsx'
 import { useKeys } from '../../components/keys.ts'
+import { lazyPart } from '../../components/lazy-part.tsx'
 import { HiddenNote } from '../../components/show/hidden-note.tsx'
 import { LongWords } from '../../components/show/long-words.tsx'
 import { Missing } from '../../components/show/missing.tsx'
@@ -30,10 +31,8 @@ import styles from './group.module.css'
 import { GroupMessages } from './group-messages.tsx'
 import { useTriage } from './use-triage.tsx'
 
-const Facets = lazy(() => import('../messages/facets.tsx').then(({ Facets }) => ({ default: Facets })))
-const PauseDialog = lazy(() =>
-  import('../topics/pause-dialog.tsx').then(({ PauseDialog }) => ({ default: PauseDialog })),
-)
+const Facets = lazyPart(() => import('../messages/facets.tsx').then(({ Facets }) => Facets))
+const PauseDialog = lazyPart(() => import('../topics/pause-dialog.tsx').then(({ PauseDialog }) => PauseDialog))
 
 const route = getRouteApi('/groups/$id')
 
@@ -158,12 +157,10 @@ export function GroupPage() {
       </ActionBar>
       {pausing === null ? null : <PauseDialog topic={pausing} what="retries" onClose={() => setPausing(null)} />}
       {note === null ? null : <p className={styles.note}>Note: {note}</p>}
-      <Suspense>
-        <Facets
-          filter={{ group_id: id }}
-          onNarrow={(added) => void navigate({ to: '/messages', search: { group_id: id, ...added } })}
-        />
-      </Suspense>
+      <Facets
+        filter={{ group_id: id }}
+        onNarrow={(added) => void navigate({ to: '/messages', search: { group_id: id, ...added } })}
+      />
       <GroupMessages
         id={id}
         query={messagesQuery({ group_id: id }, 'newest', 50)}

@@ -1,15 +1,16 @@
 // What masks hide of a message, and the way to see it: with a reason, and recorded.
 
 import { useQueryClient } from '@tanstack/react-query'
-import { lazy, Suspense, useState } from 'react'
+import { useState } from 'react'
 import { Button } from '../../components/controls/button.tsx'
+import { lazyPart } from '../../components/lazy-part.tsx'
 import { Notice } from '../../components/show/page.tsx'
 import { hideAgain, useUnmask } from '../../data/queries/content/masked.ts'
 import type { MessageDetail } from '../../data/queries/messages.ts'
 import { useMissingUnmask } from '../../data/session.ts'
 import { hiddenWords } from '../../domain/payload/hidden-parts.ts'
 
-const UnmaskDialog = lazy(() => import('./unmask-dialog.tsx').then(({ UnmaskDialog }) => ({ default: UnmaskDialog })))
+const UnmaskDialog = lazyPart(() => import('./unmask-dialog.tsx').then(({ UnmaskDialog }) => UnmaskDialog))
 
 export function MaskNotice({ message }: { message: MessageDetail }) {
   const client = useQueryClient()
@@ -32,11 +33,7 @@ export function MaskNotice({ message }: { message: MessageDetail }) {
           Show what is hidden…
         </Button>
       </Notice>
-      {asking ? (
-        <Suspense>
-          <UnmaskDialog message={message} onClose={() => setAsking(false)} />
-        </Suspense>
-      ) : null}
+      {asking ? <UnmaskDialog message={message} onClose={() => setAsking(false)} /> : null}
     </>
   )
 }

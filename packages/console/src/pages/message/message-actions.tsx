@@ -2,10 +2,11 @@
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { useState } from 'react'
 import { Button, buttonClass } from '../../components/controls/button.tsx'
 import { Menu, type MenuChoice } from '../../components/controls/menu.tsx'
 import { useKeys } from '../../components/keys.ts'
+import { lazyPart } from '../../components/lazy-part.tsx'
 import { FaultText } from '../../components/show/fault.tsx'
 import { ActionBar, Notice } from '../../components/show/page.tsx'
 import { copyText } from '../../components/toasts.tsx'
@@ -22,10 +23,8 @@ import { useMissingRole } from '../../data/session.ts'
 import type { Ask } from './message-dialogs.tsx'
 
 // Few visits open one, so the page does not wait for them.
-const AskReason = lazy(() => import('./message-dialogs.tsx').then(({ AskReason }) => ({ default: AskReason })))
-const ScheduleDialog = lazy(() =>
-  import('./message-dialogs.tsx').then(({ ScheduleDialog }) => ({ default: ScheduleDialog })),
-)
+const AskReason = lazyPart(() => import('./message-dialogs.tsx').then(({ AskReason }) => AskReason))
+const ScheduleDialog = lazyPart(() => import('./message-dialogs.tsx').then(({ ScheduleDialog }) => ScheduleDialog))
 
 export function MessageActions({ message, etag }: { message: MessageDetail; etag: string | null }) {
   const client = useQueryClient()
@@ -125,29 +124,27 @@ export function MessageActions({ message, etag }: { message: MessageDetail; etag
       {act.isSuccess && act.variables.action === 'archive' && !archived ? (
         <Notice look="plain">It is being archived.</Notice>
       ) : null}
-      <Suspense>
-        {asked === 'schedule' ? (
-          <ScheduleDialog
-            message={message}
-            onClose={() => setAsked(null)}
-            onGo={(change) => {
-              setAsked(null)
-              schedule.mutate(change)
-            }}
-          />
-        ) : null}
-        {asked === null || asked === 'schedule' ? null : (
-          <AskReason
-            ask={asked}
-            onClose={() => setAsked(null)}
-            onGo={(reason) => {
-              setAsked(null)
-              if (asked === 'force') retry.mutate({ reason })
-              else act.mutate({ action: asked, reason })
-            }}
-          />
-        )}
-      </Suspense>
+      {asked === 'schedule' ? (
+        <ScheduleDialog
+          message={message}
+          onClose={() => setAsked(null)}
+          onGo={(change) => {
+            setAsked(null)
+            schedule.mutate(change)
+          }}
+        />
+      ) : null}
+      {asked === null || asked === 'schedule' ? null : (
+        <AskReason
+          ask={asked}
+          onClose={() => setAsked(null)}
+          onGo={(reason) => {
+            setAsked(null)
+            if (asked === 'force') retry.mutate({ reason })
+            else act.mutate({ action: asked, reason })
+          }}
+        />
+      )}
     </>
   )
 }

@@ -2,10 +2,10 @@
 
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
-import { lazy, Suspense } from 'react'
 import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components'
 import tabStyles from '../../components/controls/tabs.module.css'
 import { useKeys } from '../../components/keys.ts'
+import { lazyPart } from '../../components/lazy-part.tsx'
 import { HeadersTable } from '../../components/message/headers-table.tsx'
 import { StackView } from '../../components/message/stack-view.tsx'
 import { DirectedText } from '../../components/show/directed-text.tsx'
@@ -34,9 +34,7 @@ import { NewerLetters, StaleNotice } from './newer-letters.tsx'
 import { Timeline } from './timeline.tsx'
 import { useNeighbours } from './use-neighbours.ts'
 
-const OriginSection = lazy(() =>
-  import('./origin-section.tsx').then(({ OriginSection }) => ({ default: OriginSection })),
-)
+const OriginSection = lazyPart(() => import('./origin-section.tsx').then(({ OriginSection }) => OriginSection))
 
 const route = getRouteApi('/messages/$id')
 /** The whole key has a tab of its own. */
@@ -197,11 +195,7 @@ export function MessagePage() {
           </Section>
           <NewerLetters message={message} />
           <Around message={message} />
-          {gone ? null : (
-            <Suspense>
-              <OriginSection message={message} etag={detail.data?.etag ?? null} />
-            </Suspense>
-          )}
+          {gone ? null : <OriginSection message={message} etag={detail.data?.etag ?? null} />}
         </div>
       </div>
     </>

@@ -1,15 +1,16 @@
 // The filter as chips, and a field for `name:value`.
 
 import { X } from 'lucide-react'
-import { lazy, Suspense, useState } from 'react'
+import { useState } from 'react'
 import { Form } from 'react-aria-components'
 import { Button } from '../../components/controls/button.tsx'
 import { TextField } from '../../components/controls/text-field.tsx'
+import { lazyPart } from '../../components/lazy-part.tsx'
 import { type FilterName, filterNames, type MessageFilter, type Search } from '../../domain/addresses.ts'
 import { filterFromText, textOfFilter } from '../../domain/filter-text.ts'
 import styles from './messages.module.css'
 
-const FilterForm = lazy(() => import('./filter-form.tsx').then(({ FilterForm }) => ({ default: FilterForm })))
+const FilterForm = lazyPart(() => import('./filter-form.tsx').then(({ FilterForm }) => FilterForm))
 
 type Props = { filter: MessageFilter; onChange: (filter: Search) => void }
 
@@ -56,11 +57,7 @@ export function FilterBar({ filter, onChange }: Props) {
         />
       </Form>
       <Button onPress={() => setForm(true)}>Filters</Button>
-      {form ? (
-        <Suspense>
-          <FilterForm filter={filter} onChange={onChange} onClose={() => setForm(false)} />
-        </Suspense>
-      ) : null}
+      {form ? <FilterForm filter={filter} onChange={onChange} onClose={() => setForm(false)} /> : null}
     </div>
   )
 }

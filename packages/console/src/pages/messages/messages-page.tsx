@@ -1,10 +1,11 @@
 // Any list of messages. The filter is the address; rows are virtual, so that the list may be as long as it is.
 
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
-import { lazy, Suspense, useState } from 'react'
+import { useState } from 'react'
 import { Button, buttonClass } from '../../components/controls/button.tsx'
 import { Select } from '../../components/controls/select.tsx'
 import { useKeys } from '../../components/keys.ts'
+import { lazyPart } from '../../components/lazy-part.tsx'
 import { FaultText } from '../../components/show/fault.tsx'
 import { ActionBar, Empty, Notice, PageHead, Skeleton, Verdict } from '../../components/show/page.tsx'
 import { faultOf } from '../../data/faults.ts'
@@ -19,9 +20,9 @@ import { FilterBar } from './filter-bar.tsx'
 import { MessageRows } from './message-rows.tsx'
 import styles from './messages.module.css'
 
-const ActivityRail = lazy(() => import('./activity-rail.tsx').then(({ ActivityRail }) => ({ default: ActivityRail })))
-const Facets = lazy(() => import('./facets.tsx').then(({ Facets }) => ({ default: Facets })))
-const TakeAway = lazy(() => import('./take-away.tsx').then(({ TakeAway }) => ({ default: TakeAway })))
+const ActivityRail = lazyPart(() => import('./activity-rail.tsx').then(({ ActivityRail }) => ActivityRail))
+const Facets = lazyPart(() => import('./facets.tsx').then(({ Facets }) => Facets))
+const TakeAway = lazyPart(() => import('./take-away.tsx').then(({ TakeAway }) => TakeAway))
 
 const route = getRouteApi('/messages')
 const sorts: { id: ListSort; text: string }[] = [
@@ -72,9 +73,7 @@ export function MessagesPage() {
             <Button onPress={() => void refresh()} hint=".">
               Show new
             </Button>
-            <Suspense>
-              <TakeAway search={search as Search} />
-            </Suspense>
+            <TakeAway search={search as Search} />
           </>
         }
       >
@@ -98,10 +97,8 @@ export function MessagesPage() {
       )}
       {/* It keeps its place before it is there: rows that moved would be pressed in vain. */}
       <div className={filter.archived === 'true' ? styles.over : `${styles.over} ${styles.withRail}`}>
-        <Suspense>
-          <ActivityRail filter={filter} onPick={(to) => setFilter({ ...filter, to })} />
-          <Facets filter={filter} onNarrow={(added) => setFilter({ ...filter, ...added })} />
-        </Suspense>
+        <ActivityRail filter={filter} onPick={(to) => setFilter({ ...filter, to })} />
+        <Facets filter={filter} onNarrow={(added) => setFilter({ ...filter, ...added })} />
       </div>
       {list.error === null ? null : (
         <FaultText fault={faultOf(list.error)} what="The messages cannot be read" onRetry={() => void list.refetch()} />

@@ -13,7 +13,7 @@ import { FaultText } from '../../components/show/fault.tsx'
 import { Missing } from '../../components/show/missing.tsx'
 import { Notice, PageHead, Skeleton, Verdict } from '../../components/show/page.tsx'
 import { say } from '../../components/toasts.tsx'
-import { keepReason, lastReasons } from '../../data/drafts.ts'
+import { keepReason, lastReasons } from '../../data/drafts/run-drafts.ts'
 import { faultOf } from '../../data/faults.ts'
 import { useSlow } from '../../data/live.ts'
 import {

@@ -1,6 +1,6 @@
 // What somebody typed and has not saved: kept for an hour in this tab, for the state of the message that it was typed for.
 
-import type { EditDraft } from '../domain/payload/edit-draft.ts'
+import type { EditDraft } from '../../domain/payload/edit-draft.ts'
 
 type Kept = { draft: EditDraft; at: number; etag: string | null }
 

@@ -42,11 +42,24 @@ export function GroupLine({ group, marks, withResolved = false, row }: Props) {
         {marks.after}
       </span>
       <span className={styles.under}>
-        <bdi>
-          <DirectedText text={group.message} />
-        </bdi>{' '}
-        · {group.dlq_topics.join(', ')}
-        {group.note === null ? '' : ` · ${group.note}`}
+        {group.message === '' ? null : (
+          <>
+            <bdi>
+              <DirectedText text={group.message} />
+            </bdi>{' '}
+            ·{' '}
+          </>
+        )}
+        {group.dlq_topics.join(', ')}
+        {group.note === null ? null : (
+          <>
+            {' '}
+            ·{' '}
+            <bdi>
+              <DirectedText text={group.note} />
+            </bdi>
+          </>
+        )}
       </span>
       <span className={styles.strip}>
         <Strip trend={group.trend} />

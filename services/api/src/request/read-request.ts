@@ -9,6 +9,8 @@ import * as v from 'valibot'
 import { ApiError, type ErrorDetail, invalidField } from '../http/api-error.ts'
 import type { Call, Route } from '../http/define-route.ts'
 import { bodyHasReason } from '../masks/unmask.ts'
+import { misplacedLists } from './misplaced-lists.ts'
+import { plainWords } from './plain-words.ts'
 
 type Read = Pick<
   Call<v.GenericSchema, v.GenericSchema, v.GenericSchema, v.GenericSchema>,
@@ -96,12 +98,14 @@ function toJson(text: string): unknown {
 type Place = 'path' | 'query' | 'header' | 'body'
 
 function parse<Schema extends v.GenericSchema>(schema: Schema, input: unknown, place: Place): v.InferOutput<Schema> {
-  const parsed = v.safeParse(schema, input)
-  if (parsed.success) return parsed.output
-  const details = new Map<string, ErrorDetail>()
-  for (const issue of parsed.issues) {
+  const parsed = v.safeParse(schema, input, { message: plainWords })
+  const lists = misplacedLists(schema, input)
+  if (parsed.success && lists.length === 0) return parsed.output
+  const details = new Map<string, ErrorDetail>(lists.map((field) => [field, { field, message: 'must be an object' }]))
+  for (const issue of parsed.issues ?? []) {
     const field = v.getDotPath(issue) ?? ''
-    if (!details.has(field)) details.set(field, { field, message: messageOf(issue, field, place) })
+    const isWithin = lists.some((list) => field.startsWith(`${list}.`))
+    if (!isWithin && !details.has(field)) details.set(field, { field, message: messageOf(issue, field, place) })
   }
   const message = [...details.values()].map(({ field, message }) => withField(field, message)).join('; ')
   // A fault of the path has one sentence and no details, as in the specification's example.
@@ -117,5 +121,6 @@ function messageOf(issue: v.BaseIssue<unknown>, field: string, place: Place): st
 }
 
 function withField(field: string, message: string): string {
-  return field === '' || message.includes(field) || message.startsWith('invalid ') ? message : `${field}: ${message}`
+  const isNamed = message.startsWith(`${field} `) || message.endsWith(`: ${field}`) || message.startsWith('invalid ')
+  return field === '' || isNamed ? message : `${field}: ${message}`
 }

@@ -96,6 +96,13 @@ export const topicName = v.pipe(
   v.check((name) => name !== '.' && name !== '..', 'must be a topic name'),
 )
 
+/** A Kafka cluster, by its id. */
+export const clusterId = v.pipe(
+  v.string('must be text'),
+  v.minLength(1, 'must not be empty'),
+  v.maxLength(255, 'must be at most 255 characters'),
+)
+
 /** The reason for a change, for the audit. */
 export const reason = v.optional(
   v.pipe(

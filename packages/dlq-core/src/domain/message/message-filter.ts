@@ -49,7 +49,7 @@ const offset = v.pipe(
   v.union(
     [
       v.pipe(v.string(), v.regex(/^\d{1,19}$/, 'must be an offset')),
-      v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
+      v.pipe(v.number(), v.safeInteger('must be an offset'), v.minValue(0, 'must be an offset')),
     ],
     'must be an offset',
   ),

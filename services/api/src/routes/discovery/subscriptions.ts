@@ -25,7 +25,7 @@ import { ApiError, invalidField } from '../../http/api-error.ts'
 import { defineRoute } from '../../http/define-route.ts'
 import { count } from '../../messages/message-json.ts'
 import { timestamp, timestampText } from '../../messages/timestamp.ts'
-import { idOf, instant, reason } from '../../request/request-schemas.ts'
+import { clusterId, idOf, instant, reason } from '../../request/request-schemas.ts'
 
 const subscriptionSchema = v.pipe(
   v.strictObject({
@@ -91,7 +91,7 @@ const pattern = v.pipe(
 
 const subscriptionBody = v.strictObject({
   pattern,
-  cluster: v.optional(v.nullable(v.pipe(v.string('must be text'), v.minLength(1), v.maxLength(255))), null),
+  cluster: v.optional(v.nullable(clusterId), null),
   mode: v.optional(v.picklist(subscriptionModes, `must be one of ${subscriptionModes.join(', ')}`), 'ingest'),
   original: v.optional(
     v.nullable(

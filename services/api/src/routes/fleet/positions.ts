@@ -9,7 +9,7 @@ import { defineRoute } from '../../http/define-route.ts'
 import { bindingOf, decodeCursor, encodeCursor, keyParts } from '../../lists/cursor.ts'
 import { count } from '../../messages/message-json.ts'
 import { timestamp, timestampText } from '../../messages/timestamp.ts'
-import { reason, topicName, wholeNumber } from '../../request/request-schemas.ts'
+import { clusterId, reason, topicName, wholeNumber } from '../../request/request-schemas.ts'
 
 const positionSchema = v.pipe(
   v.strictObject({
@@ -31,7 +31,13 @@ const examplePosition = {
   updated_at: '2026-02-20T10:30:01.000+00:00',
 }
 
-const int32 = v.pipe(v.number('must be a number'), v.integer('must be whole'), v.minValue(0), v.maxValue(2_147_483_647))
+const maxInt32 = 2_147_483_647
+const int32 = v.pipe(
+  v.number('must be a number'),
+  v.integer('must be whole'),
+  v.minValue(0, 'must not be negative'),
+  v.maxValue(maxInt32, `must be at most ${maxInt32}`),
+)
 const offset = v.pipe(
   v.string('must be an offset, as text'),
   v.regex(/^\d{1,18}$/, 'must be an offset, as text'),
@@ -87,7 +93,7 @@ export const positionRoutes = [
       masks: 'none',
       allTopics: true,
       body: v.strictObject({
-        cluster: v.pipe(v.string('must be text'), v.minLength(1), v.maxLength(255)),
+        cluster: clusterId,
         topic: topicName,
         partition: int32,
         next_offset: offset,

@@ -20,6 +20,7 @@ import { letOthers } from '../../request/read-request.ts'
 import { instant, maxRetries, topicName } from '../../request/request-schemas.ts'
 
 const maxInt32 = 2_147_483_647
+const offsetForm = 'must be an offset; as text where it is beyond 2^53'
 
 const reportBody = v.strictObject({
   original_topic: topicName,
@@ -37,8 +38,11 @@ const reportBody = v.strictObject({
   ),
   original_offset: v.optional(
     v.union(
-      [v.pipe(v.number(), v.safeInteger(), v.minValue(0)), v.pipe(v.string(), v.regex(/^[0-9]{1,18}$/))],
-      'must be an offset; as text where it is beyond 2^53',
+      [
+        v.pipe(v.number(), v.safeInteger(offsetForm), v.minValue(0, offsetForm)),
+        v.pipe(v.string(), v.regex(/^[0-9]{1,18}$/, offsetForm)),
+      ],
+      offsetForm,
     ),
   ),
   original_timestamp: v.optional(instant),

@@ -2,6 +2,7 @@
 // afterwards have already been counted, paged and locked.
 
 import { likePattern } from '../domain/message/message-filter.ts'
+import { isClosed } from './routes/closed-routes.ts'
 import type { Sql } from './sql.ts'
 
 /** Globs (`*` any text, `?` one character) that the original topic or the DLQ topic matches; null: every topic. */
@@ -36,10 +37,7 @@ export function countInScope(sql: Sql, scope: TopicScope, line: string) {
   return sql`(
     ${column('dlq_topic')} like any(${patterns}::text[])
     or (${column('original_topic')} like any(${patterns}::text[])
-      and not exists (
-        select from dlq.dlq_routes closed
-        where closed.dlq_topic = ${column('dlq_topic')} and closed.original_topic = ${column('original_topic')}
-          and closed.state in ('waiting', 'blocked'))))`
+      and not ${isClosed(sql, line)}))`
 }
 
 /** A condition on one column that holds a topic's name. */

@@ -2,6 +2,7 @@
 // many.
 
 import { createHash } from 'node:crypto'
+import { readFleetChanges } from 'dlq-core/queries/history/fleet-changes.ts'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
@@ -160,4 +161,26 @@ test('an error group shows no words of a message of other topics where the place
   expect((await get('groups')).groups).toMatchObject([{ id: group, message: '' }])
   await database.sql`delete from dlq.dlq_group_topics where dlq_topic = 'payments.dlq.v1'`
   expect(await messageOf()).toBe('of the first message')
+})
+
+test('figures have no claims of a DLQ topic whose routes are so many that some wait without a row', async () => {
+  await insert(0, 'orders')
+  await insert(1, 'orders-eu', { dlq_topic: 'evil.dlq.v1', consumer_group: 'evil', held_by_route: true })
+  await database.sql`
+    insert into dlq.dlq_routes (dlq_topic, original_topic, state)
+    select 'evil.dlq.v1', 'made-up-' || n, 'waiting' from generate_series(1, 1000) n`
+  try {
+    for (const path of ['topics?kind=original', 'consumer-groups', 'status', 'messages', 'dlq-status'])
+      expect(JSON.stringify(await get(path)), path).not.toMatch(/evil|orders-eu/)
+    expect(await get('status')).toMatchObject({ counts: { PENDING: 1 } })
+    expect(await get('messages?topic=orders-eu')).toMatchObject({
+      messages: [],
+      pagination: { total: { value: 0, relation: 'eq' } },
+    })
+    const { counts } = await readFleetChanges(service.sql, { since: null, known: [] })
+    const heldOf = counts.map(({ original_topic, is_held }) => [original_topic, is_held])
+    expect(Object.fromEntries(heldOf)).toEqual({ orders: false, 'orders-eu': true })
+  } finally {
+    await database.sql`delete from dlq.dlq_routes`
+  }
 })

@@ -116,6 +116,17 @@ test('a DLQ topic that names ever new topics fills no more than a thousand route
   expect(row).toEqual({ routes: 1000, held: 1200 })
 })
 
+test('routes that are known already, and met by another process, take no place of new ones', async () => {
+  await store(Array.from({ length: 900 }, (_, n) => claiming(n, `known-${n}`)))
+  const originals = [
+    ...Array.from({ length: 200 }, (_, n) => `known-${n}`),
+    ...Array.from({ length: 200 }, (_, n) => `new-${n}`),
+  ]
+  await store(originals.map((original, n) => claiming(1000 + n, original)))
+  const [row] = await database.sql`select count(*)::int as routes from dlq.dlq_routes`
+  expect(row).toEqual({ routes: 1000 })
+})
+
 test('a route that is looked at for a claim is not written down', async () => {
   const isOpen = await registerWith().testOf(service.sql, [{ dlq_topic: evil, original_topic: 'payments' }])
   expect(isOpen({ dlq_topic: evil, original_topic: 'payments' })).toBe(false)

@@ -3,6 +3,7 @@
 
 import type { Status } from '../../domain/retry/message-state.ts'
 import { lines } from '../reading/summary.ts'
+import { isClosed } from '../routes/closed-routes.ts'
 import type { Sql } from '../sql.ts'
 
 /** The topics by which a limited listener may hear of something. */
@@ -44,7 +45,7 @@ export async function readFleetChanges(
   const from = sql`${since ?? now!.at}::text::timestamptz - ${slack}::text::interval`
   const [counts, groups, groupChanges, runs] = await Promise.all([
     sql<FleetCount[]>`
-      select dlq_topic, original_topic, status, sum(count)::float8 as count, ${isHeld(sql)} as is_held
+      select dlq_topic, original_topic, status, sum(count)::float8 as count, ${isClosed(sql, 'line')} as is_held
       from ${lines(sql)}
       group by dlq_topic, original_topic, status
       having sum(count) > 0`,
@@ -54,7 +55,7 @@ export async function readFleetChanges(
         union
         select group_id from dlq.dlq_summary where group_id is not null and updated_at >= ${from}
       )
-      select dlq_topic, original_topic, group_id, status, sum(count)::float8 as count, ${isHeld(sql)} as is_held
+      select dlq_topic, original_topic, group_id, status, sum(count)::float8 as count, ${isClosed(sql, 'line')} as is_held
       from ${lines(sql, { withGroups: true })}
       where group_id = any(array(select group_id from lately))
       group by dlq_topic, original_topic, group_id, status`,
@@ -70,11 +71,4 @@ export async function readFleetChanges(
       where r.ended_at is null or r.id = any(${sql.array([...known])}::uuid[]) or r.created_at >= ${from}`,
   ])
   return { at: now!.at, counts: [...counts], groups: [...groups], groupChanges: [...groupChanges], runs: [...runs] }
-}
-
-function isHeld(sql: Sql) {
-  return sql`exists (
-    select from dlq.dlq_routes closed
-    where closed.dlq_topic = line.dlq_topic and closed.original_topic = line.original_topic
-      and closed.state in ('waiting', 'blocked'))`
 }

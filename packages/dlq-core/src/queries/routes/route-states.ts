@@ -2,11 +2,9 @@
 
 import type { Route, RouteState } from '../../domain/failure/topic-routes.ts'
 import { type Sql, toJson } from '../sql.ts'
+import { maxRoutesPerDlqTopic } from './closed-routes.ts'
 
 export type RouteWithState = Route & { state: RouteState }
-
-/** A DLQ topic whose records claim ever new topics must not fill the table. Further ones wait without a row. */
-const maxRoutesPerDlqTopic = 1000
 
 /**
  * Writes down routes that are met for the first time, with what the configuration says about them. Returns each one's
@@ -16,14 +14,16 @@ export async function admitRoutes(sql: Sql, routes: readonly RouteWithState[]): 
   if (routes.length === 0) return []
   return sql<RouteWithState[]>`
     with wanted as materialized (
-      select dlq_topic, original_topic, state, row_number() over (partition by dlq_topic order by original_topic) as place
+      select wanted.*, known.state is not null as is_known,
+             -- Among those that are new: a row less than there may be would be taken for an open route.
+             row_number() over (partition by dlq_topic, known.state is null order by original_topic) as place
       from json_to_recordset(${toJson(routes)}::json) as wanted (dlq_topic text, original_topic text, state text)
+      left join dlq.dlq_routes known using (dlq_topic, original_topic)
     ),
     admitted as (
       insert into dlq.dlq_routes as known (dlq_topic, original_topic, state)
       select dlq_topic, original_topic, state from wanted
-      where state <> 'waiting'
-         or exists (select from dlq.dlq_routes k where k.dlq_topic = wanted.dlq_topic and k.original_topic = wanted.original_topic)
+      where state <> 'waiting' or is_known
          or place + (select count(*) from dlq.dlq_routes k where k.dlq_topic = wanted.dlq_topic) <= ${maxRoutesPerDlqTopic}
       order by dlq_topic, original_topic
       -- The configuration has changed; messages that are stored already follow it.

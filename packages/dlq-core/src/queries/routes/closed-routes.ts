@@ -1,0 +1,20 @@
+// Which counts are of messages whose DLQ topic may not speak for their original topic. Of a message itself, its column
+// held_by_route says so.
+
+import type { Sql } from '../sql.ts'
+
+/** A DLQ topic whose records claim ever new topics must not fill the table. Further ones wait without a row. */
+export const maxRoutesPerDlqTopic = 1000
+
+/** A condition on a row with original_topic and dlq_topic; `line` is its alias. It is never null where both are known. */
+export function isClosed(sql: Sql, line: string) {
+  const [dlqTopic, originalTopic] = [sql(`${line}.dlq_topic`), sql(`${line}.original_topic`)]
+  const known = sql`known.dlq_topic = ${dlqTopic} and known.original_topic = ${originalTopic}`
+  return sql`(
+    exists (select from dlq.dlq_routes known where ${known} and known.state in ('waiting', 'blocked'))
+    or (${dlqTopic} is not null and ${dlqTopic} <> ${originalTopic}
+      -- An open route always has a row. Where the table takes any, so has one that waits.
+      and ${dlqTopic} in (
+        select dlq_topic from dlq.dlq_routes group by dlq_topic having count(*) >= ${maxRoutesPerDlqTopic})
+      and not exists (select from dlq.dlq_routes known where ${known})))`
+}

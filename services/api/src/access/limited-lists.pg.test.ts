@@ -184,3 +184,16 @@ test('figures have no claims of a DLQ topic whose routes are so many that some w
     await database.sql`delete from dlq.dlq_routes`
   }
 })
+
+test('a message does not tell the ids of others that the scope hides', async () => {
+  await insert(1, 'payments')
+  await insert(2, 'orders')
+  await insert(3, 'orders', { related_to: idAt(1), successor_of: idAt(1) })
+  await insert(4, 'orders', { related_to: idAt(2), successor_of: idAt(2) })
+  const linksOf = async (minute: number) => {
+    const { related_to, successor_of } = await get(`dlq/messages/${idAt(minute)}`)
+    return { related_to, successor_of }
+  }
+  expect(await linksOf(3)).toEqual({ related_to: null, successor_of: null })
+  expect(await linksOf(4)).toEqual({ related_to: idAt(2), successor_of: idAt(2) })
+})

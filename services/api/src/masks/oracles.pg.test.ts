@@ -3,10 +3,19 @@ import { createHash } from 'node:crypto'
 import { createMasks } from 'dlq-core/domain/masks/create-masks.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createTestApp, type TestApp } from '../test-app.ts'
-import { canaryDlqTopic, canaryMasks, type Planted, plantCanary, plantedHeaders, plantedValue } from './test-canary.ts'
+import {
+  canaryDlqTopic,
+  canaryMasks,
+  canaryTopic,
+  type Planted,
+  plantCanary,
+  plantedHeaders,
+  plantedValue,
+} from './test-canary.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
@@ -221,4 +230,30 @@ describe('pseudonyms', () => {
     for (const key of ['a', 'sealed:AAAA', `${sealed}A`, 'base64:AAAA'])
       expect((await get(`key=${encodeURIComponent(key)}`)).status, key).toBe(403)
   })
+
+  test('are shown of no key that the sender has chosen', async () => {
+    const masks = createMasks([{ ...canaryMasks[0]!, key: 'pseudonym' }], 'a secret of thirty-two characters')
+    const sealing = createTestApp(service.sql, { auth, masks })
+    const report = async (name: string, original_topic: string, key?: string) => {
+      const body = { original_topic, error_message: 'guess', value: { text: '' }, ...(key && { key: { text: key } }) }
+      const headers = { authorization: `Bearer secret-${name}`, 'content-type': 'application/json' }
+      return (await sealing('POST /api/v1/dlq/messages', { headers, body: JSON.stringify(body) })).status
+    }
+    expect(await report('masked', canaryTopic, 'guessed')).toBe(403)
+    expect(await report('masked', canaryTopic)).toBe(201)
+    expect(await report('masked', 'another.topic', 'seen')).toBe(201)
+    expect(await report('full', canaryTopic, 'own')).toBe(201)
+  })
+})
+
+test('a key that is hidden tells nothing of newer messages that have it, where the sender may have chosen it', async () => {
+  const insert = (columns: object) =>
+    insertMessageRow(database.sql, { original_topic: canaryTopic, record_key: Buffer.from('guessed'), ...columns })
+  const place = (offset: number) => ({ original_partition: 7, original_offset: offset, consumer_group: 'g' })
+  const reported = await insert(place(1))
+  await insert({ ...place(2), dlq_topic: canaryDlqTopic })
+  const newerOf = async (name: string, unmask = '') =>
+    JSON.parse((await ask(`GET ${path(reported)}${unmask}`, undefined, name)).text).staleness.newer.length
+  expect(await newerOf('full', '?unmask=true')).toBe(1)
+  expect([await newerOf('masked'), await newerOf('none')]).toEqual([0, 0])
 })

@@ -45,6 +45,18 @@ export function refusePatch(patch: InferOutput<typeof jsonPatchSchema>, mask: Ma
   if (pointer !== null) throw refused(`patch: ${pointer || 'the whole value'} overlaps what masks hide from this token`)
 }
 
+/**
+ * A key that somebody gives comes back as its pseudonym, which is that of all messages with this key: so keys could be
+ * guessed, one by one.
+ */
+export function refuseGuessedKey(mask: Mask | null): void {
+  if (mask?.key === 'pseudonym')
+    throw new ApiError(
+      'SYS_DLQ_FORBIDDEN',
+      'key: masks show only pseudonyms of this topic’s keys to this token, so it may give none; leave the key out, or report with a token that has payloads: full',
+    )
+}
+
 /** What is not seen is not replaced, nor given away as it is stored. */
 export function refusePart(part: 'key' | 'value' | 'headers', mask: Mask | null): void {
   if (mask === null) return

@@ -73,6 +73,14 @@ async function detailFrom(
   sql: Sql,
   { id, scope, archived }: { id: string; scope: TopicScope; archived: boolean },
 ): Promise<MessageDetail | null> {
+  // Another message that the scope hides does not exist.
+  const ofScope = (column: 'successor_of' | 'related_to') => {
+    if (scope === null) return sql(column)
+    const isIn = (table: 'dlq.dlq_messages' | 'dlq.dlq_messages_archive') => sql`
+      exists (select from ${sql(table)} other where other.id = m.${sql(column)} and ${messageInScope(sql, scope, 'other.')})`
+    return sql`
+      case when ${isIn('dlq.dlq_messages')} or ${isIn('dlq.dlq_messages_archive')} then m.${sql(column)} end as ${sql(column)}`
+  }
   const [row] = await sql<
     (Omit<MessageDetail, 'held_topics' | 'paused_topics'> & { held_topics: string; paused_topics: string })[]
   >`
@@ -83,11 +91,12 @@ async function detailFrom(
            original_partition, original_offset, original_timestamp, original_topic_source, consumer_group,
            record_key, octet_length(record_value) as value_bytes, dlq.record_headers(m) as record_headers, record_timestamp, record_timestamp_type,
            record_source, error_class, dlq.stack_trace(m) as error_stacktrace, group_id, next_retry_at, retry_requested, failure_count,
-           ${firstFailedAt(sql)} as first_failed_at, ${lastFailedAt(sql)} as last_failed_at, run_id, successor_of, related_to,
+           ${firstFailedAt(sql)} as first_failed_at, ${lastFailedAt(sql)} as last_failed_at, run_id, ${ofScope('successor_of')}, ${ofScope('related_to')},
            held_by_route, target_topic, edits,
            unstored_value_bytes, value_schema, decode_state, origin_state, is_scrubbed, erased_at, ${isUnheld(sql)} as is_unheld,
            ${archived ? sql`archived_at` : sql`null::timestamptz`} as archived_at,
-           (select p.reason from dlq.dlq_group_pauses p
+           (select case when ${topicInScope(sql, scope, 'p.original_topic')} then p.reason else 'the reason is not for this token' end
+            from dlq.dlq_group_pauses p
             where p.original_topic = m.original_topic and p.group_id = m.group_id and p.resumed_at is null) as group_paused,
            (select coalesce(json_agg(json_build_object('topic', held.topic, 'reason', held.reason)), '[]')
             from dlq.dlq_retriers r

@@ -6,6 +6,7 @@ import * as v from 'valibot'
 import { refuseForeignTopic } from '../../fleet/refuse-target.ts'
 import { invalidField } from '../../http/api-error.ts'
 import { type Call, defineRoute } from '../../http/define-route.ts'
+import { refuseGuessedKey } from '../../masks/refuse-hidden.ts'
 import { auditMessage } from '../../messages/change-message.ts'
 import { bytesOf, contentInput, headersInput, headersOf, wellFormed } from '../../messages/message-content.ts'
 import { exampleMessage } from '../../messages/message-json.ts'
@@ -95,11 +96,13 @@ export const messageReportRoutes = [
           },
         },
       },
-      faults: ['SYS_DLQ_CONFLICT'],
+      faults: ['SYS_DLQ_CONFLICT', 'SYS_DLQ_FORBIDDEN'],
     },
-    async ({ c, sql, access, by, policies, dlqPatterns, headers, body, exactJson }) => {
+    async ({ c, sql, access, sight, by, policies, dlqPatterns, headers, body, exactJson }) => {
       const { original_topic: topic } = body
       refuseForeignTopic(access.topics, topic)
+      if (body.key && access.payloads !== 'full')
+        refuseGuessedKey(sight.maskOf({ original_topic: topic, dlq_topic: null }))
       const hazard = replayHazard(topic, { source: 'caller', dlqPatterns, partition: null })
       if (hazard === 'dlq-topic' || (await dlqTopicsAmong(sql, [topic])).has(topic))
         throw invalidField('original_topic', 'is a DLQ topic; name the topic that the record came from')

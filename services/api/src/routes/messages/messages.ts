@@ -48,8 +48,13 @@ export const messageRoutes = [
       if (!message) throw notFound(id)
       c.header('ETag', message.etag)
       const policy = policies.effectivePolicyOf(message)
-      const newer = await listNewerDeadLetters(sql, { message, scope: access.topics, limit: maxNewer })
-      const [staleness = null] = policy.policy.staleness === 'ignore' ? [] : await listStaleness(sql, [id])
+      // Of a key that the sender may have chosen, and may not see, what else has it would tell whether it was guessed.
+      const mayBeGuessed = message.dlq_topic === null && (sight.maskOf(message)?.key ?? 'show') !== 'show'
+      const newer = mayBeGuessed
+        ? []
+        : await listNewerDeadLetters(sql, { message, scope: access.topics, limit: maxNewer })
+      const [staleness = null] =
+        mayBeGuessed || policy.policy.staleness === 'ignore' ? [] : await listStaleness(sql, [id])
       const decoded = withDecoded(message, await decodeMessage(payloads, message))
       const ofMessage = attempts.map((attempt) => shown(attempt, sight, message))
       return sendJsonText(c, detailJson(shown(decoded, sight), { attempts: ofMessage, policy, newer, staleness }))

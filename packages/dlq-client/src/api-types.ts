@@ -1709,7 +1709,7 @@ export interface components {
         Error: {
             error: {
                 /** @enum {string} */
-                code: "SYS_DLQ_VALIDATION_ERROR" | "SYS_DLQ_UNAUTHENTICATED" | "SYS_DLQ_FORBIDDEN" | "SYS_DLQ_NOT_FOUND" | "SYS_DLQ_METHOD_NOT_ALLOWED" | "SYS_DLQ_REQUEST_TIMEOUT" | "SYS_DLQ_CONFLICT" | "SYS_DLQ_PUBLISH_REFUSED" | "SYS_DLQ_NOT_EXACT" | "SYS_DLQ_PRECONDITION_FAILED" | "SYS_DLQ_PAYLOAD_TOO_LARGE" | "SYS_DLQ_URI_TOO_LONG" | "SYS_DLQ_UNSUPPORTED_MEDIA_TYPE" | "SYS_DLQ_PRECONDITION_REQUIRED" | "SYS_DLQ_TOO_MANY_REQUESTS" | "SYS_DLQ_INTERNAL_ERROR" | "SYS_DLQ_KAFKA_UNAVAILABLE" | "SYS_DLQ_UNAVAILABLE";
+                code: "SYS_DLQ_VALIDATION_ERROR" | "SYS_DLQ_UNAUTHENTICATED" | "SYS_DLQ_FORBIDDEN" | "SYS_DLQ_NOT_FOUND" | "SYS_DLQ_METHOD_NOT_ALLOWED" | "SYS_DLQ_REQUEST_TIMEOUT" | "SYS_DLQ_CONFLICT" | "SYS_DLQ_PUBLISH_REFUSED" | "SYS_DLQ_NOT_EXACT" | "SYS_DLQ_PRECONDITION_FAILED" | "SYS_DLQ_PAYLOAD_TOO_LARGE" | "SYS_DLQ_URI_TOO_LONG" | "SYS_DLQ_UNSUPPORTED_MEDIA_TYPE" | "SYS_DLQ_PRECONDITION_REQUIRED" | "SYS_DLQ_TOO_MANY_REQUESTS" | "SYS_DLQ_HEADERS_TOO_LARGE" | "SYS_DLQ_INTERNAL_ERROR" | "SYS_DLQ_KAFKA_UNAVAILABLE" | "SYS_DLQ_UNAVAILABLE";
                 message: string;
                 request_id: string;
                 details: {
@@ -3728,6 +3728,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /healthz */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /healthz */
             500: {
                 headers: {
@@ -3777,6 +3786,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_URI_TOO_LONG, of /readyz */
             414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /readyz */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3849,6 +3867,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /metrics */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /metrics */
             500: {
                 headers: {
@@ -3907,6 +3934,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_URI_TOO_LONG, of /console/config.json */
             414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /console/config.json */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4026,6 +4062,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/session */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/session */
             500: {
                 headers: {
@@ -4118,6 +4163,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/session */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/session */
             500: {
                 headers: {
@@ -4185,6 +4239,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/cron */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/cron */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4272,6 +4335,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/cron/:job/runs */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/cron/:job/runs */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4406,6 +4478,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/cron/:job/run */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/cron/:job/run */
             500: {
                 headers: {
@@ -4500,6 +4581,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/dlq/messages/:id */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/dlq/messages/:id */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4650,6 +4740,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/dlq/messages/:id */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/dlq/messages/:id */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4896,6 +4995,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/dlq/messages/:id */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/dlq/messages/:id */
             500: {
                 headers: {
@@ -4988,6 +5096,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/dlq/messages/:id/attempts */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/dlq/messages/:id/attempts */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5104,6 +5221,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/dlq/messages/:id/key */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/dlq/messages/:id/key */
             500: {
                 headers: {
@@ -5207,6 +5333,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/dlq/messages/:id/value */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/dlq/messages/:id/value */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5378,6 +5513,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/dlq/messages/:id/retry */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/dlq/messages/:id/retry */
             500: {
                 headers: {
@@ -5524,6 +5668,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/dlq/messages/:id/dead */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/dlq/messages/:id/dead */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5684,6 +5837,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/dlq/messages/:id/revive */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/dlq/messages/:id/revive */
             500: {
                 headers: {
@@ -5776,6 +5938,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/dlq/messages/:id/edits */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/dlq/messages/:id/edits */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5883,6 +6054,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/dlq/messages/:id/edits/:number */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/dlq/messages/:id/edits/:number */
             500: {
                 headers: {
@@ -5975,6 +6155,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/dlq/messages/:id/origin */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/dlq/messages/:id/origin */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6122,6 +6311,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/dlq/messages/:id/origin */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/dlq/messages/:id/origin */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6282,6 +6480,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/dlq/messages/:id/restore */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/dlq/messages/:id/restore */
             500: {
                 headers: {
@@ -6429,6 +6636,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/dlq/messages/:id/edits/:number/undo */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/dlq/messages/:id/edits/:number/undo */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6602,6 +6818,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/dlq/messages */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/dlq/messages */
             500: {
                 headers: {
@@ -6735,6 +6960,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/attempts/:attempt_id/confirm */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/attempts/:attempt_id/confirm */
             500: {
                 headers: {
@@ -6854,6 +7088,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/messages */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/messages */
             500: {
                 headers: {
@@ -6965,6 +7208,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/messages/export */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/messages/export */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7093,6 +7345,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/dlq/:topic */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/dlq/:topic */
             500: {
                 headers: {
@@ -7199,6 +7460,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/messages/facets */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/messages/facets */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7319,6 +7589,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/activity */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/activity */
             500: {
                 headers: {
@@ -7426,6 +7705,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/attempts */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/attempts */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7577,6 +7865,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/dlq/:topic/retry-all */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/dlq/:topic/retry-all */
             500: {
                 headers: {
@@ -7680,6 +7977,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/topics */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/topics */
             500: {
                 headers: {
@@ -7770,6 +8076,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/topics/:topic */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/topics/:topic */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7906,6 +8221,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/topics/:topic */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/topics/:topic */
             500: {
                 headers: {
@@ -7982,6 +8306,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/consumer-groups */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/consumer-groups */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8067,6 +8400,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/topics/:topic/readers */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/topics/:topic/readers */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8203,6 +8545,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/topics/:topic/sample */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/topics/:topic/sample */
             500: {
                 headers: {
@@ -8332,6 +8683,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/topics/:topic/dismiss */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/topics/:topic/dismiss */
             500: {
                 headers: {
@@ -8408,6 +8768,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/subscriptions */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/subscriptions */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8574,6 +8943,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/subscriptions */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/subscriptions */
             500: {
                 headers: {
@@ -8688,6 +9066,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/subscriptions/:id */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/subscriptions/:id */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8839,6 +9226,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/topics/:topic/pause */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/topics/:topic/pause */
             500: {
                 headers: {
@@ -8981,6 +9377,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/topics/:topic/resume */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/topics/:topic/resume */
             500: {
                 headers: {
@@ -9101,6 +9506,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/consumer-groups/:group */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/consumer-groups/:group */
             500: {
                 headers: {
@@ -9186,6 +9600,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/status */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/status */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9281,6 +9704,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/events */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/events */
             500: {
                 headers: {
@@ -9361,6 +9793,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/positions */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/positions */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9499,6 +9940,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/positions/reset */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/positions/reset */
             500: {
                 headers: {
@@ -9581,6 +10031,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/routes */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/routes */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9709,6 +10168,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/routes/:dlqTopic/:originalTopic */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/routes/:dlqTopic/:originalTopic */
             500: {
                 headers: {
@@ -9819,6 +10287,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/groups */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/groups */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9962,6 +10439,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/groups */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/groups */
             500: {
                 headers: {
@@ -10056,6 +10542,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/groups/:id */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/groups/:id */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10214,6 +10709,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/groups/:id */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/groups/:id */
             500: {
                 headers: {
@@ -10351,6 +10855,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/groups/:id/resume */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/groups/:id/resume */
             500: {
                 headers: {
@@ -10427,6 +10940,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/policies */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/policies */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10523,6 +11045,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/policies/:pattern */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/policies/:pattern */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10695,6 +11226,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/policies/:pattern */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/policies/:pattern */
             500: {
                 headers: {
@@ -10830,6 +11370,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/policies/:pattern */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/policies/:pattern */
             500: {
                 headers: {
@@ -10957,6 +11506,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/schemas/:number/refresh */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/schemas/:number/refresh */
             500: {
                 headers: {
@@ -11051,6 +11609,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/notifications/events */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/notifications/events */
             500: {
                 headers: {
@@ -11127,6 +11694,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/channels */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/channels */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11261,6 +11837,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/channels/:name/test */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/channels/:name/test */
             500: {
                 headers: {
@@ -11342,6 +11927,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/deliveries */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/deliveries */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11476,6 +12070,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/deliveries/:id/retry */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/deliveries/:id/retry */
             500: {
                 headers: {
@@ -11552,6 +12155,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/notifications/routes */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/notifications/routes */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11699,6 +12311,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/notifications/routes/:name */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/notifications/routes/:name */
             500: {
                 headers: {
@@ -11824,6 +12445,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/notifications/routes/:name */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/notifications/routes/:name */
             500: {
                 headers: {
@@ -11926,6 +12556,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/audit */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/audit */
             500: {
                 headers: {
@@ -12021,6 +12660,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/reads */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/reads */
             500: {
                 headers: {
@@ -12104,6 +12752,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/me */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/me */
             500: {
                 headers: {
@@ -12180,6 +12837,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /dlq-status */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /dlq-status */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -12298,6 +12964,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /channel/:channelId/consumer/:consumerId/dlq */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /channel/:channelId/consumer/:consumerId/dlq */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -12442,6 +13117,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /channel/:channelId/consumer/:consumerId/job/:jobId */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /channel/:channelId/consumer/:consumerId/job/:jobId */
             500: {
                 headers: {
@@ -12542,6 +13226,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/runs */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/runs */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -12828,6 +13521,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/runs */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/runs */
             500: {
                 headers: {
@@ -12920,6 +13622,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/runs/:id */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/runs/:id */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13067,6 +13778,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/runs/:id */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/runs/:id */
             500: {
                 headers: {
@@ -13163,6 +13883,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/runs/:id/proof */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/runs/:id/proof */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13275,6 +14004,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/runs/:id/items */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/runs/:id/items */
             500: {
                 headers: {
@@ -13367,6 +14105,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/runs/:id/events */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/runs/:id/events */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13513,6 +14260,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/runs/:id/pause */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/runs/:id/pause */
             500: {
                 headers: {
@@ -13645,6 +14401,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/runs/:id/resume */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/runs/:id/resume */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13791,6 +14556,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/runs/:id/cancel */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/runs/:id/cancel */
             500: {
                 headers: {
@@ -13877,6 +14651,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/sagas */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/sagas */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13976,6 +14759,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/sagas/:id */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/sagas/:id */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14115,6 +14907,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/sagas/:id/cancel */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/sagas/:id/cancel */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1709,7 +1709,7 @@ export interface components {
         Error: {
             error: {
                 /** @enum {string} */
-                code: "SYS_DLQ_VALIDATION_ERROR" | "SYS_DLQ_UNAUTHENTICATED" | "SYS_DLQ_FORBIDDEN" | "SYS_DLQ_NOT_FOUND" | "SYS_DLQ_METHOD_NOT_ALLOWED" | "SYS_DLQ_REQUEST_TIMEOUT" | "SYS_DLQ_CONFLICT" | "SYS_DLQ_PUBLISH_REFUSED" | "SYS_DLQ_NOT_EXACT" | "SYS_DLQ_PRECONDITION_FAILED" | "SYS_DLQ_PAYLOAD_TOO_LARGE" | "SYS_DLQ_URI_TOO_LONG" | "SYS_DLQ_UNSUPPORTED_MEDIA_TYPE" | "SYS_DLQ_PRECONDITION_REQUIRED" | "SYS_DLQ_TOO_MANY_REQUESTS" | "SYS_DLQ_INTERNAL_ERROR" | "SYS_DLQ_KAFKA_UNAVAILABLE" | "SYS_DLQ_UNAVAILABLE";
+                code: "SYS_DLQ_VALIDATION_ERROR" | "SYS_DLQ_UNAUTHENTICATED" | "SYS_DLQ_FORBIDDEN" | "SYS_DLQ_NOT_FOUND" | "SYS_DLQ_METHOD_NOT_ALLOWED" | "SYS_DLQ_REQUEST_TIMEOUT" | "SYS_DLQ_CONFLICT" | "SYS_DLQ_PUBLISH_REFUSED" | "SYS_DLQ_NOT_EXACT" | "SYS_DLQ_PRECONDITION_FAILED" | "SYS_DLQ_PAYLOAD_TOO_LARGE" | "SYS_DLQ_URI_TOO_LONG" | "SYS_DLQ_UNSUPPORTED_MEDIA_TYPE" | "SYS_DLQ_PRECONDITION_REQUIRED" | "SYS_DLQ_TOO_MANY_REQUESTS" | "SYS_DLQ_HEADERS_TOO_LARGE" | "SYS_DLQ_INTERNAL_ERROR" | "SYS_DLQ_KAFKA_UNAVAILABLE" | "SYS_DLQ_UNAVAILABLE";
                 message: string;
                 request_id: string;
                 details: {
@@ -3733,6 +3733,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /healthz */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /healthz */
             500: {
                 headers: {
@@ -3782,6 +3791,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_URI_TOO_LONG, of /readyz */
             414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /readyz */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3854,6 +3872,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /metrics */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /metrics */
             500: {
                 headers: {
@@ -3912,6 +3939,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_URI_TOO_LONG, of /console/config.json */
             414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /console/config.json */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4031,6 +4067,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/session */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/session */
             500: {
                 headers: {
@@ -4123,6 +4168,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/session */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/session */
             500: {
                 headers: {
@@ -4190,6 +4244,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/cron */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/cron */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4277,6 +4340,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/cron/:job/runs */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/cron/:job/runs */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4411,6 +4483,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/cron/:job/run */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/cron/:job/run */
             500: {
                 headers: {
@@ -4505,6 +4586,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/dlq/messages/:id */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/dlq/messages/:id */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4655,6 +4745,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/dlq/messages/:id */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/dlq/messages/:id */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4901,6 +5000,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/dlq/messages/:id */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/dlq/messages/:id */
             500: {
                 headers: {
@@ -4993,6 +5101,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/dlq/messages/:id/attempts */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/dlq/messages/:id/attempts */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5109,6 +5226,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/dlq/messages/:id/key */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/dlq/messages/:id/key */
             500: {
                 headers: {
@@ -5212,6 +5338,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/dlq/messages/:id/value */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/dlq/messages/:id/value */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5383,6 +5518,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/dlq/messages/:id/retry */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/dlq/messages/:id/retry */
             500: {
                 headers: {
@@ -5529,6 +5673,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/dlq/messages/:id/dead */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/dlq/messages/:id/dead */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5689,6 +5842,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/dlq/messages/:id/revive */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/dlq/messages/:id/revive */
             500: {
                 headers: {
@@ -5781,6 +5943,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/dlq/messages/:id/edits */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/dlq/messages/:id/edits */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5888,6 +6059,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/dlq/messages/:id/edits/:number */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/dlq/messages/:id/edits/:number */
             500: {
                 headers: {
@@ -5980,6 +6160,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/dlq/messages/:id/origin */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/dlq/messages/:id/origin */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6127,6 +6316,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/dlq/messages/:id/origin */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/dlq/messages/:id/origin */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6287,6 +6485,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/dlq/messages/:id/restore */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/dlq/messages/:id/restore */
             500: {
                 headers: {
@@ -6434,6 +6641,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/dlq/messages/:id/edits/:number/undo */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/dlq/messages/:id/edits/:number/undo */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6607,6 +6823,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/dlq/messages */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/dlq/messages */
             500: {
                 headers: {
@@ -6740,6 +6965,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/attempts/:attempt_id/confirm */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/attempts/:attempt_id/confirm */
             500: {
                 headers: {
@@ -6861,6 +7095,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/messages */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/messages */
             500: {
                 headers: {
@@ -6974,6 +7217,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/messages/export */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/messages/export */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7104,6 +7356,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/dlq/:topic */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/dlq/:topic */
             500: {
                 headers: {
@@ -7212,6 +7473,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/messages/facets */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/messages/facets */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7334,6 +7604,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/activity */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/activity */
             500: {
                 headers: {
@@ -7443,6 +7722,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/attempts */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/attempts */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7594,6 +7882,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/dlq/:topic/retry-all */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/dlq/:topic/retry-all */
             500: {
                 headers: {
@@ -7697,6 +7994,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/topics */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/topics */
             500: {
                 headers: {
@@ -7787,6 +8093,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/topics/:topic */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/topics/:topic */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7923,6 +8238,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/topics/:topic */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/topics/:topic */
             500: {
                 headers: {
@@ -7999,6 +8323,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/consumer-groups */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/consumer-groups */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8084,6 +8417,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/topics/:topic/readers */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/topics/:topic/readers */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8220,6 +8562,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/topics/:topic/sample */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/topics/:topic/sample */
             500: {
                 headers: {
@@ -8349,6 +8700,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/topics/:topic/dismiss */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/topics/:topic/dismiss */
             500: {
                 headers: {
@@ -8425,6 +8785,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/subscriptions */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/subscriptions */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8591,6 +8960,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/subscriptions */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/subscriptions */
             500: {
                 headers: {
@@ -8705,6 +9083,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/subscriptions/:id */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/subscriptions/:id */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8856,6 +9243,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/topics/:topic/pause */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/topics/:topic/pause */
             500: {
                 headers: {
@@ -8998,6 +9394,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/topics/:topic/resume */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/topics/:topic/resume */
             500: {
                 headers: {
@@ -9118,6 +9523,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/consumer-groups/:group */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/consumer-groups/:group */
             500: {
                 headers: {
@@ -9203,6 +9617,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/status */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/status */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9298,6 +9721,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/events */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/events */
             500: {
                 headers: {
@@ -9378,6 +9810,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/positions */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/positions */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9516,6 +9957,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/positions/reset */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/positions/reset */
             500: {
                 headers: {
@@ -9598,6 +10048,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/routes */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/routes */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9726,6 +10185,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/routes/:dlqTopic/:originalTopic */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/routes/:dlqTopic/:originalTopic */
             500: {
                 headers: {
@@ -9836,6 +10304,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/groups */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/groups */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -9979,6 +10456,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/groups */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/groups */
             500: {
                 headers: {
@@ -10073,6 +10559,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/groups/:id */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/groups/:id */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10231,6 +10726,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/groups/:id */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/groups/:id */
             500: {
                 headers: {
@@ -10368,6 +10872,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/groups/:id/resume */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/groups/:id/resume */
             500: {
                 headers: {
@@ -10444,6 +10957,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/policies */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/policies */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10540,6 +11062,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/policies/:pattern */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/policies/:pattern */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -10712,6 +11243,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/policies/:pattern */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/policies/:pattern */
             500: {
                 headers: {
@@ -10847,6 +11387,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/policies/:pattern */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/policies/:pattern */
             500: {
                 headers: {
@@ -10974,6 +11523,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/schemas/:number/refresh */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/schemas/:number/refresh */
             500: {
                 headers: {
@@ -11068,6 +11626,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/notifications/events */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/notifications/events */
             500: {
                 headers: {
@@ -11144,6 +11711,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/channels */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/channels */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11278,6 +11854,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/channels/:name/test */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/channels/:name/test */
             500: {
                 headers: {
@@ -11359,6 +11944,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/deliveries */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/deliveries */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11493,6 +12087,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/deliveries/:id/retry */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/deliveries/:id/retry */
             500: {
                 headers: {
@@ -11569,6 +12172,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/notifications/routes */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/notifications/routes */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -11716,6 +12328,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/notifications/routes/:name */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/notifications/routes/:name */
             500: {
                 headers: {
@@ -11841,6 +12462,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/notifications/routes/:name */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/notifications/routes/:name */
             500: {
                 headers: {
@@ -11943,6 +12573,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/audit */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/audit */
             500: {
                 headers: {
@@ -12038,6 +12677,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/reads */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/reads */
             500: {
                 headers: {
@@ -12121,6 +12769,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/me */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/me */
             500: {
                 headers: {
@@ -12197,6 +12854,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /dlq-status */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /dlq-status */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -12315,6 +12981,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /channel/:channelId/consumer/:consumerId/dlq */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /channel/:channelId/consumer/:consumerId/dlq */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -12459,6 +13134,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /channel/:channelId/consumer/:consumerId/job/:jobId */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /channel/:channelId/consumer/:consumerId/job/:jobId */
             500: {
                 headers: {
@@ -12559,6 +13243,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/runs */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/runs */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -12847,6 +13540,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/runs */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/runs */
             500: {
                 headers: {
@@ -12939,6 +13641,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/runs/:id */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/runs/:id */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13086,6 +13797,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/runs/:id */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/runs/:id */
             500: {
                 headers: {
@@ -13182,6 +13902,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/runs/:id/proof */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/runs/:id/proof */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13294,6 +14023,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/runs/:id/items */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/runs/:id/items */
             500: {
                 headers: {
@@ -13386,6 +14124,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/runs/:id/events */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/runs/:id/events */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13532,6 +14279,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/runs/:id/pause */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/runs/:id/pause */
             500: {
                 headers: {
@@ -13664,6 +14420,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/runs/:id/resume */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/runs/:id/resume */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13810,6 +14575,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/runs/:id/cancel */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_INTERNAL_ERROR, of /api/v1/runs/:id/cancel */
             500: {
                 headers: {
@@ -13896,6 +14670,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/sagas */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/sagas */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13995,6 +14778,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/sagas/:id */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/sagas/:id */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -14134,6 +14926,15 @@ export interface operations {
             };
             /** @description SYS_DLQ_TOO_MANY_REQUESTS, of /api/v1/sagas/:id/cancel */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description SYS_DLQ_HEADERS_TOO_LARGE, of /api/v1/sagas/:id/cancel */
+            431: {
                 headers: {
                     [name: string]: unknown;
                 };

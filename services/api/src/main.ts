@@ -17,6 +17,7 @@ import { runService } from 'dlq-core/runtime/run-service.ts'
 import { createPayloadReader } from 'dlq-core/runtime/schemas/payload-reader.ts'
 import { createAuthenticate, createFindToken, createVerifyIdToken } from './access/authenticate.ts'
 import { createBrokerTokens } from './access/broker-tokens.ts'
+import { createRefuseUnread } from './answers/refuse-unread.ts'
 import { prepareConsole } from './console/prepare-console.ts'
 import { connectReplica, followReadLogin } from './fleet/connect-replica.ts'
 import { createWakeRetriers } from './fleet/wake-retriers.ts'
@@ -85,8 +86,9 @@ await runService(
       corsOrigins: config.server.cors_origins ?? [],
     })
 
-    const server = stack.adopt(await listen(app, { ...config.server, port: config.server.port ?? 8080 }), (server) =>
-      server.close(),
+    const server = stack.adopt(
+      await listen(app, { ...config.server, port: config.server.port ?? 8080, refuseUnread: createRefuseUnread(log) }),
+      (server) => server.close(),
     )
     log.info({ url: server.url }, 'listening')
 

@@ -21,6 +21,7 @@ export const statusOf = {
   SYS_DLQ_UNSUPPORTED_MEDIA_TYPE: 415,
   SYS_DLQ_PRECONDITION_REQUIRED: 428,
   SYS_DLQ_TOO_MANY_REQUESTS: 429,
+  SYS_DLQ_HEADERS_TOO_LARGE: 431,
   SYS_DLQ_INTERNAL_ERROR: 500,
   SYS_DLQ_KAFKA_UNAVAILABLE: 503,
   SYS_DLQ_UNAVAILABLE: 503,
@@ -70,13 +71,18 @@ const retryAfterSeconds: Partial<Record<ApiErrorCode, string>> = {
   SYS_DLQ_TOO_MANY_REQUESTS: '1',
 }
 
-/** Answers with an error in the specification's form. */
-export function sendError(
-  c: Context,
-  { code, message, details }: Pick<ApiError, 'code' | 'message' | 'details'>,
-): Response {
+type ErrorParts = Pick<ApiError, 'code' | 'message' | 'details'>
+
+/** An error in the specification's form. */
+export function errorBody({ code, message, details }: ErrorParts, requestId: string) {
+  return { error: { code, message, request_id: requestId, details } }
+}
+
+/** Answers with an error. */
+export function sendError(c: Context, error: ErrorParts): Response {
+  const { code } = error
   const retryAfter = retryAfterSeconds[code]
   if (retryAfter !== undefined) c.header('Retry-After', retryAfter)
   if (code === 'SYS_DLQ_UNAUTHENTICATED') c.header('WWW-Authenticate', 'Bearer')
-  return c.json({ error: { code, message, request_id: c.get('requestId'), details } }, statusOf[code])
+  return c.json(errorBody(error, c.get('requestId')), statusOf[code])
 }

@@ -21,6 +21,7 @@ import { createIdentify, type IdentifyDeps, letAnybodyIn } from '../access/ident
 import { createTurns, type Turns } from '../access/turns.ts'
 import { compressJson } from '../answers/compress-json.ts'
 import { revalidate } from '../answers/revalidate.ts'
+import { securityHeaders } from '../answers/security-headers.ts'
 import { type ServedConsole, serveConsole } from '../console/serve-console.ts'
 import { serveSignIn } from '../console/serve-sign-in.ts'
 import { createFleetEvents } from '../fleet/fleet-events.ts'
@@ -82,7 +83,7 @@ export function createApp(given: AppDeps): Hono<ApiEnv> {
   createFleetMetrics({ sql, registry, log })
   app.use(observeRequests({ registry, log, tracing, slowRequestMs }))
   app.use(compressJson)
-  app.use(securityHeaders)
+  app.use(setSecurityHeaders)
   if (corsOrigins.length > 0) app.use(cors({ origin: [...corsOrigins], ...corsOptions }))
   const probed = new Set(
     allRoutes.filter(({ role, method }) => role === null && method === 'get').map(({ path }) => path),
@@ -223,14 +224,8 @@ async function fromReplica(
   }
 }
 
-const securityHeaders: MiddlewareHandler = async (c, next) => {
-  c.header('X-Content-Type-Options', 'nosniff')
-  // No cache between us and the client may keep payloads.
-  c.header('Cache-Control', 'no-store')
-  c.header('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'")
-  c.header('Referrer-Policy', 'no-referrer')
-  // No page of another origin may embed what the API answers; those of server.cors_origins read it all the same.
-  c.header('Cross-Origin-Resource-Policy', 'same-origin')
+const setSecurityHeaders: MiddlewareHandler = async (c, next) => {
+  for (const [name, value] of Object.entries(securityHeaders)) c.header(name, value)
   await next()
 }
 

@@ -10,6 +10,10 @@ import { Counter, Histogram, type Registry } from 'prom-client'
 import { routeLabel } from './declared-paths.ts'
 import type { ApiEnv } from './define-route.ts'
 
+export function newRequestId(): string {
+  return `req_${randomBytes(6).toString('hex')}`
+}
+
 export function observeRequests({
   registry,
   log,
@@ -36,7 +40,7 @@ export function observeRequests({
   })
   return async (c, next) => {
     const given = c.req.header('x-request-id')
-    const requestId = given && /^[\w.-]{1,128}$/.test(given) ? given : `req_${randomBytes(6).toString('hex')}`
+    const requestId = given && /^[\w.-]{1,128}$/.test(given) ? given : newRequestId()
     c.set('requestId', requestId)
     c.header('X-Request-Id', requestId)
     const start = performance.now()

@@ -169,6 +169,7 @@ const errorExamples: Record<ApiErrorCode, string> = {
   SYS_DLQ_UNSUPPORTED_MEDIA_TYPE: 'the body must be JSON: content-type application/json',
   SYS_DLQ_PRECONDITION_REQUIRED: 'send the ETag of the message as If-Match',
   SYS_DLQ_TOO_MANY_REQUESTS: 'too many requests; try again in a moment',
+  SYS_DLQ_HEADERS_TOO_LARGE: 'the path, the query and the headers are together longer than 16384 bytes',
   SYS_DLQ_INTERNAL_ERROR: 'internal error; the log has the details under this request id',
   SYS_DLQ_KAFKA_UNAVAILABLE:
     'no retrier has Kafka configured: set kafka.brokers, or retry.without_kafka for development',
@@ -178,7 +179,8 @@ const errorExamples: Record<ApiErrorCode, string> = {
 /** The codes that a route may answer with. */
 export function faultsOf(route: Route): ApiErrorCode[] {
   const codes: ApiErrorCode[] = [
-    ...(['SYS_DLQ_VALIDATION_ERROR', 'SYS_DLQ_FORBIDDEN', 'SYS_DLQ_URI_TOO_LONG', 'SYS_DLQ_INTERNAL_ERROR'] as const),
+    ...(['SYS_DLQ_VALIDATION_ERROR', 'SYS_DLQ_FORBIDDEN', 'SYS_DLQ_URI_TOO_LONG'] as const),
+    ...(['SYS_DLQ_HEADERS_TOO_LARGE', 'SYS_DLQ_INTERNAL_ERROR'] as const),
   ]
   if (route.method !== 'get')
     codes.push('SYS_DLQ_REQUEST_TIMEOUT', 'SYS_DLQ_PAYLOAD_TOO_LARGE', 'SYS_DLQ_UNSUPPORTED_MEDIA_TYPE')

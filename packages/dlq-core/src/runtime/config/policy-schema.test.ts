@@ -90,6 +90,15 @@ test('null sets nothing', () => {
   })
 })
 
+test('a target that a record would choose is refused', () => {
+  const faults = (target: string) => faultsOf(`policies: [{ pattern: '*', redirect_topic: '${target}' }]`)
+  for (const target of ['{group}.retry', 'retry.{group}', '{group}.{topic}'])
+    expect(faults(target), target).toEqual([expect.stringMatching(/^policies\.0\.redirect_topic: must have \{topic\}/)])
+  expect(ofSection(load(`retry: { redirect_topic: 'retry.{topic}.{group}' }`))).toMatchObject({
+    redirectTopic: 'retry.{topic}.{group}',
+  })
+})
+
 describe('a fault', () => {
   test('is named by the entry and the key', () => {
     const yaml = `

@@ -93,6 +93,11 @@ export const policyFieldSchemas = {
       v.string('must be text'),
       v.maxLength(249, 'must be at most 249 characters'),
       v.regex(targetTemplate, 'must be a topic name, which may hold {topic} and {group}, or empty for none'),
+      // A record's headers say its group, and so whoever writes it.
+      v.check(
+        (template) => !template.split('{topic}')[0]!.includes('{group}'),
+        'must have {topic} before {group}, or records would choose the topic that they are sent to',
+      ),
     ),
   ),
   ordering: v.nullish(oneOf(orderings)),

@@ -4329,6 +4329,15 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
+            /** @description SYS_DLQ_NOT_FOUND, of /api/v1/cron/:job/runs */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
             /** @description SYS_DLQ_URI_TOO_LONG, of /api/v1/cron/:job/runs */
             414: {
                 headers: {

@@ -9,6 +9,7 @@ import { monotonicNow } from 'dlq-core/runtime/clock/monotonic-now.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import { createWake, runLoop, type Wake } from 'dlq-core/runtime/run-loop.ts'
+import { timestamp } from '../messages/timestamp.ts'
 import { noMessages } from './totals-json.ts'
 
 export type FleetNews = {
@@ -80,7 +81,7 @@ export function createFleetEvents({
     }
     const startedAt = performance.now()
     const known = snapshot?.runs.filter(({ is_active }) => is_active).map(({ id }) => id) ?? []
-    const read = await readFleetChanges(sql, { since: snapshot?.at ?? null, known })
+    const read = await readFleetChanges(sql, { since: snapshot?.exactlyAt ?? null, known })
     const changed = snapshot === null ? null : changesBetween(snapshot, read)
     const isNews = snapshot === null || changed !== null
     snapshot = read
@@ -118,7 +119,7 @@ export function createFleetEvents({
         if (!isNews) return null
         const named = { groups: groups.slice(0, maxNamed), runs: runs.slice(0, maxNamed) }
         const more = groups.length > maxNamed || runs.length > maxNamed
-        return { id: `${own}-${number}`, at: snapshot.at, missed, counts, ...named, more }
+        return { id: `${own}-${number}`, at: timestamp(snapshot.at), missed, counts, ...named, more }
       }
       return {
         async next({ waitMs, signal }) {

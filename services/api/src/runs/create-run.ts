@@ -6,6 +6,7 @@ import { greatestId } from 'dlq-core/domain/record/message-id.ts'
 import { greatestMessageId } from 'dlq-core/queries/runs/greatest-message-id.ts'
 import { findRetryAll, freezeNow, insertRun, type NewRun, noteSaga } from 'dlq-core/queries/runs/runs.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
+import { workerSchemaMissing } from 'dlq-core/queries/upkeep/workers.ts'
 import type { Database, Transaction } from 'dlq-core/runtime/database/database.ts'
 import { startSaga } from 'saga-core/start-saga.ts'
 import { hasJobQueue } from 'saga-core/store/saga-jobs.ts'
@@ -40,7 +41,7 @@ export type WantedRun = Pick<
 export async function createRun(sql: Database, wanted: WantedRun, by: Call['by']): Promise<string> {
   const { kind, is_forced, scope, selection, expect } = wanted
   return sql.begin(async (sql) => {
-    if (!(await hasJobQueue(sql))) throw new ApiError('SYS_DLQ_UNAVAILABLE', 'the database is not migrated yet')
+    if (!(await hasJobQueue(sql))) throw new ApiError('SYS_DLQ_UNAVAILABLE', workerSchemaMissing)
     const cutoff = await freezeNow(sql)
     const targetsArchive = 'filter' in selection && selection.filter.archived === true
     const until_id = targetsArchive ? greatestId : ((await greatestMessageId(sql)) ?? greatestId)

@@ -32,6 +32,18 @@ describe('a request', () => {
     expect((await ask({ kind: 'dead', selection: { filter: {} }, all: true })).status).toBe(202)
   })
 
+  test('is answered with the remedy where the database lacks the schema of the jobs', async () => {
+    await database.sql`alter schema graphile_worker rename to hidden_worker`
+    try {
+      expect(await ask({ kind: 'retry', selection: orders })).toMatchObject({
+        status: 503,
+        body: { error: { message: 'the schema graphile_worker is missing: run db/migrate.ts up' } },
+      })
+    } finally {
+      await database.sql`alter schema hidden_worker rename to graphile_worker`
+    }
+  })
+
   test.each([
     [{ kind: 'retry', selection: {} }, 'exactly one'],
     [{ kind: 'retry', selection: { ...orders, ids: [randomUUID()] } }, 'exactly one'],

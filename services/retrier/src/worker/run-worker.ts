@@ -4,7 +4,12 @@
 // their own.
 
 import { EventEmitter, once } from 'node:events'
-import { forgetWorker, hasWorkerSchema, releaseDeadWorkers } from 'dlq-core/queries/upkeep/workers.ts'
+import {
+  forgetWorker,
+  hasWorkerSchema,
+  releaseDeadWorkers,
+  workerSchemaMissing,
+} from 'dlq-core/queries/upkeep/workers.ts'
 import type { Config, DatabaseConfig } from 'dlq-core/runtime/config/config-schema.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { DatabaseLogin } from 'dlq-core/runtime/database/database-login.ts'
@@ -62,7 +67,7 @@ async function sweepDeadWorkers({
 /** Runs jobs until the signal aborts, or until a new session is necessary. */
 async function workSession(deps: WorkerDeps): Promise<{ more: false }> {
   const { sql, login, settings, retrierId, metrics, log, signal } = deps
-  if (!(await hasWorkerSchema(sql))) throw new Error('the schema graphile_worker is missing: run db/migrate.ts up')
+  if (!(await hasWorkerSchema(sql))) throw new Error(workerSchemaMissing)
   const heartbeat = createHeartbeat({ sql, retrierId, leaseMs: settings.lease, now: () => performance.now(), log })
   await using stack = new AsyncDisposableStack()
   const pool = stack.adopt(await openWorkerPool(deps), (pool) => bounded(pool.end(), windUpMs))

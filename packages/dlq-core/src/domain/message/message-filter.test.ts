@@ -1,3 +1,4 @@
+import { toJsonSchema } from '@valibot/to-json-schema'
 import fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
@@ -40,6 +41,14 @@ describe('a filter', () => {
     }
     expect(parse(asQuery)).toEqual(parse(asJson))
     expect(canonicalFilter(parse(asQuery))).toBe(canonicalFilter(parse(asJson)))
+  })
+
+  test('documents every offset that it takes', () => {
+    const { properties } = toJsonSchema(messageFilterSchema, { typeMode: 'input', errorMode: 'ignore' })
+    const { anyOf } = properties!.offset_to as { anyOf: { type: string; pattern?: string }[] }
+    const greatest = '9223372036854775807'
+    expect(greatest).toMatch(new RegExp(anyOf.find(({ type }) => type === 'string')!.pattern!))
+    expect(parse({ offset_to: greatest })).toEqual({ offset_to: greatest })
   })
 
   test('takes a status that is repeated, once', () => {

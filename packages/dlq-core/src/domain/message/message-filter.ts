@@ -56,7 +56,7 @@ const offset = v.pipe(
   v.metadata({
     anyOf: [
       { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
-      { type: 'string', pattern: '^[0-9]{1,18}$' },
+      { type: 'string', pattern: '^[0-9]{1,19}$', description: `At most ${maxInt64}.` },
     ],
   }),
   v.transform((offset) => BigInt(offset)),

@@ -1,5 +1,5 @@
 // Ids that follow from the record: the same record always has the same id, even in a database
-// that was rebuilt from Kafka, and redelivery can be recognised by the primary key alone.
+// that was rebuilt from Kafka, and a record that is read again is recognised by the primary key alone.
 
 import { hash } from 'node:crypto'
 import type { DeadLetterRecord } from './record.ts'

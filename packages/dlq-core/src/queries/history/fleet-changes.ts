@@ -21,8 +21,10 @@ export type FleetCount = HeardBy & { status: Status; count: number }
 export type GroupCount = FleetCount & { group_id: string }
 
 export type FleetSnapshot = {
-  /** PostgreSQL's time, as text. */
-  at: string
+  /** PostgreSQL's time. */
+  at: Date
+  /** The same to the microsecond, for the next snapshot. */
+  exactlyAt: string
   counts: FleetCount[]
   /** Of the groups whose messages have changed since a minute before `since`. */
   groups: GroupCount[]
@@ -35,14 +37,14 @@ export type FleetSnapshot = {
 /** Counts are folded, and entries committed, some time after they were written. */
 const slack = '60 seconds'
 
-/** `since`: `at` of the snapshot before; null: now. `known`: runs whose end the caller has not heard of. */
+/** `since`: `exactlyAt` of the snapshot before; null: now. `known`: runs whose end the caller has not heard of. */
 export async function readFleetChanges(
   sql: Sql,
   { since, known }: { since: string | null; known: readonly string[] },
 ): Promise<FleetSnapshot> {
   // The time comes first: what happens while the others are read is read again.
-  const [now] = await sql<{ at: string }[]>`select clock_timestamp()::text as at`
-  const from = sql`${since ?? now!.at}::text::timestamptz - ${slack}::text::interval`
+  const [now] = await sql<[{ at: Date; text: string }]>`select at, at::text as text from clock_timestamp() at`
+  const from = sql`${since ?? now.text}::text::timestamptz - ${slack}::text::interval`
   const [counts, groups, groupChanges, runs] = await Promise.all([
     sql<FleetCount[]>`
       select dlq_topic, original_topic, status, sum(count)::float8 as count, ${isClosed(sql, 'line')} as is_held
@@ -70,5 +72,8 @@ export async function readFleetChanges(
       from dlq.dlq_runs r
       where r.ended_at is null or r.id = any(${sql.array([...known])}::uuid[]) or r.created_at >= ${from}`,
   ])
-  return { at: now!.at, counts: [...counts], groups: [...groups], groupChanges: [...groupChanges], runs: [...runs] }
+  return {
+    ...{ at: now.at, exactlyAt: now.text },
+    ...{ counts: [...counts], groups: [...groups], groupChanges: [...groupChanges], runs: [...runs] },
+  }
 }

@@ -88,6 +88,8 @@ export async function countJobs(sql: Sql): Promise<JobCounts> {
   return row
 }
 
+export const workerSchemaMissing = 'the schema graphile_worker is missing: run db/migrate.ts up'
+
 /** Whether db/migrate.ts has created graphile-worker's schema. */
 export async function hasWorkerSchema(sql: Sql): Promise<boolean> {
   const [row] = await sql<{ has_schema: boolean }[]>`

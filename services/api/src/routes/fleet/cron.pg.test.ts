@@ -64,4 +64,6 @@ test('a job that no retrier has is not found', async () => {
   const response = await request('POST /api/v1/cron/nonsense/run', { method: 'POST' })
   expect(response.status).toBe(404)
   expect(await database.sql`select from dlq.dlq_cron_runs`).toHaveLength(0)
+  expect((await request('GET /api/v1/cron/nonsense/runs')).status).toBe(404)
+  expect(await (await request('GET /api/v1/cron/purge/runs')).json()).toEqual({ runs: [] })
 })

@@ -120,9 +120,13 @@ export const cronRoutes = [
           example: { runs: [exampleRun] },
         },
       },
+      faults: ['SYS_DLQ_NOT_FOUND'],
     },
-    async ({ c, sql, params, query }) =>
-      c.json({ runs: (await listCronRuns(sql, { job: params.job, limit: query.limit })).map(runJson) }),
+    async ({ c, sql, params: { job }, query: { limit } }) => {
+      const runs = await listCronRuns(sql, { job, limit })
+      if (runs.length === 0 && !(await listCronJobs(sql)).some(({ name }) => name === job)) throw noSuchJob(job)
+      return c.json({ runs: runs.map(runJson) })
+    },
   ),
 
   defineRoute(

@@ -96,7 +96,9 @@ async function insert(columns = {}) {
 test('it begins with the counts, and tells which groups and runs have changed, also when counts are folded', async () => {
   await insert()
   const { next, until } = await listen()
-  expect(await next()).toMatchObject({ missed: true, counts: { PENDING: 1, DEAD: 0 }, groups: [], runs: [] })
+  const first = await next()
+  expect(first).toMatchObject({ missed: true, counts: { PENDING: 1, DEAD: 0 }, groups: [], runs: [] })
+  expect(first?.at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00$/)
   const id = await insert({ status: 'DEAD' })
   expect(await until(({ counts }) => counts.DEAD === 1)).toMatchObject({ missed: false, groups: [group], runs: [] })
   await foldSummary(service.sql, { limit: 1000 })

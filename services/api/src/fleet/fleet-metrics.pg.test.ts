@@ -23,6 +23,7 @@ beforeEach(async () => {
     'dlq.dlq_positions',
     'dlq.dlq_messages',
     'dlq.dlq_topics',
+    'dlq.dlq_routes',
     'dlq.dlq_retriers',
     'dlq.dlq_readers',
     'dlq.dlq_reader_partitions',
@@ -30,6 +31,28 @@ beforeEach(async () => {
 })
 
 const insert = (columns: MessageColumns = {}) => insertMessageRow(database.sql, columns)
+
+/** A message of `evil.dlq.v1` that claims to be of the topic. */
+async function claim(original_topic: string, columns: MessageColumns = {}) {
+  const route = { dlq_topic: 'evil.dlq.v1', original_topic }
+  await insert({ ...route, held_by_route: true, next_retry_at: null, ...columns })
+  await database.sql`insert into dlq.dlq_routes ${database.sql({ ...route, state: 'waiting' })}`
+}
+
+/** Two messages for each of so many topics; some of the routes have no row. */
+async function claimMany(topics: number) {
+  await database.sql`
+    insert into dlq.dlq_messages (original_topic, dlq_topic, error_message, held_by_route)
+    select 'made-up-' || n % ${topics}::int, 'evil.dlq.v1', 'failed', true from generate_series(1, ${2 * topics}::int) n`
+  await database.sql`
+    insert into dlq.dlq_routes (dlq_topic, original_topic, state)
+    select 'evil.dlq.v1', 'made-up-' || n, 'waiting' from generate_series(1, 1000) n`
+}
+
+/** Two messages for each of so many topics, of a DLQ topic that may speak for them. */
+const insertBusy = (topics: number) => database.sql`
+  insert into dlq.dlq_messages (original_topic, dlq_topic, error_message)
+  select 'busy-' || n % ${topics}::int, 'busy.dlq.v1', 'failed' from generate_series(1, ${2 * topics}::int) n`
 
 /** The lines of the fleet's metrics, without help and types. */
 async function scrape(): Promise<string[]> {
@@ -76,6 +99,52 @@ test('PENDING and DEAD messages are shown with their age, and due ones with the 
   expect(numberOf(lines, 'dead_letter_age_seconds{topic="orders",status="DEAD"}')).toBeGreaterThanOrEqual(90_000)
   expect(numberOf(lines, 'dlq_due_age_seconds{topic="orders"}')).toBeGreaterThanOrEqual(600)
   expect(numberOf(lines, 'dlq_due_messages{topic="orders"}')).toBe(2)
+})
+
+test('a claim that its route holds counts under its DLQ topic, and pages nobody else', async () => {
+  await insert({ original_topic: 'orders', consumer_group: 'payments' })
+  await claim('invoices', { created_at: new Date(86_400_000) })
+  await claim('orders', { status: 'DEAD', consumer_group: 'payments', created_at: new Date(86_400_000) })
+  const lines = await scrape()
+  expect(lines.filter((line) => line.includes('invoices'))).toEqual([])
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      'dead_letter_total{topic="orders",status="PENDING"} 1',
+      'dead_letter_total{topic="orders",status="DEAD"} 0',
+      'dead_letter_total{topic="evil.dlq.v1",status="PENDING"} 1',
+      'dead_letter_total{topic="evil.dlq.v1",status="DEAD"} 1',
+      'dead_job_count{channel="evil.dlq.v1",consumer="payments"} 1',
+    ]),
+  )
+  expect(numberOf(lines, 'dead_letter_age_seconds{topic="orders",status="PENDING"}')).toBeLessThan(60)
+  expect(lines.filter((line) => /^dead_letter_age_seconds.*(orders.*DEAD|invoices)/.test(line))).toEqual([])
+  for (const status of ['PENDING', 'DEAD'])
+    expect(numberOf(lines, `dead_letter_age_seconds{topic="evil.dlq.v1",status="${status}"}`)).toBeGreaterThan(1e9)
+})
+
+test('however many topics are claimed, a small one keeps its counts and its age', async () => {
+  const daysAgo = new Date(Date.now() - 3 * 86_400_000)
+  await insert({ original_topic: 'refunds', created_at: daysAgo })
+  await claimMany(1100)
+  const lines = await scrape()
+  expect(lines).toContain('dead_letter_total{topic="refunds",status="PENDING"} 1')
+  expect(numberOf(lines, 'dead_letter_age_seconds{topic="refunds",status="PENDING"}')).toBeGreaterThan(250_000)
+  expect(lines).toContain('dead_letter_total{topic="evil.dlq.v1",status="PENDING"} 2200')
+})
+
+test('the topics with the oldest messages have ages, not those with most', async () => {
+  await insert({ original_topic: 'refunds', created_at: new Date(Date.now() - 3 * 86_400_000) })
+  await insertBusy(600)
+  const ages = (await scrape()).filter((line) => line.startsWith('dead_letter_age_seconds'))
+  expect(ages).toHaveLength(500)
+  expect(numberOf(ages, 'dead_letter_age_seconds{topic="refunds",status="PENDING"}')).toBeGreaterThan(250_000)
+})
+
+test('where ages take too long to find they are missing, and all else is shown', async () => {
+  await insertBusy(600)
+  const { counts, oldest } = await readFleet(service.sql, { maxAgesMs: 1 })
+  expect([counts?.length, oldest.PENDING.size]).toEqual([600, 0])
+  expect((await readFleet(service.sql)).oldest.PENDING.size).toBe(500)
 })
 
 test('the loss clock shows the records that are not stored, those that are lost, and when the next one will be', async () => {

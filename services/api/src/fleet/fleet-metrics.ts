@@ -94,19 +94,21 @@ function createGauges(registry: Registry, refresh: () => Promise<void>) {
   return {
     up: gauge('dlq_fleet_up', '1 where the database told what the other gauges of the fleet say, else 0.'),
     seconds: gauge('dlq_fleet_read_seconds', 'How long reading the gauges of the fleet took.'),
-    messages: gauge('dead_letter_total', 'Dead letters in dlq_messages, by original topic and status; exact.', [
-      'topic',
-      'status',
-    ]),
-    age: gauge(
-      'dead_letter_age_seconds',
-      'How long the oldest PENDING, and the oldest DEAD, dead letter of an original topic has waited.',
+    messages: gauge(
+      'dead_letter_total',
+      'Dead letters in dlq_messages, by original topic and status; exact. Those that their route holds count under their DLQ topic.',
       ['topic', 'status'],
     ),
-    dead: gauge('dead_job_count', 'DEAD messages of a consumer group (consumer) and original topic (channel); exact.', [
-      'channel',
-      'consumer',
-    ]),
+    age: gauge(
+      'dead_letter_age_seconds',
+      'How long the oldest PENDING, and the oldest DEAD, dead letter of an original topic has waited; of those that their route holds, under their DLQ topic.',
+      ['topic', 'status'],
+    ),
+    dead: gauge(
+      'dead_job_count',
+      'DEAD messages of a consumer group (consumer) and original topic (channel; the DLQ topic where the route holds them); exact.',
+      ['channel', 'consumer'],
+    ),
     due: gauge(
       'dlq_due_messages',
       'Messages that are due. The count stops at 20,000, evenly over the topics, and then means "at least".',

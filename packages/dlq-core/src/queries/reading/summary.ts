@@ -6,6 +6,7 @@
 import { likePattern, type MessageFilter } from '../../domain/message/message-filter.ts'
 import type { MessageTopics } from '../../domain/retry/effective-policy.ts'
 import type { Status } from '../../domain/retry/message-state.ts'
+import { isClosed } from '../routes/closed-routes.ts'
 import type { Sql } from '../sql.ts'
 import type { TopicCondition } from '../topic-condition.ts'
 import { countInScope, type TopicScope } from '../topic-scope.ts'
@@ -86,18 +87,19 @@ export type ConsumerCounts = StatusCounts & { original_topic: string; consumer_g
 
 /**
  * The counts by status of each original topic and consumer group; at most `limit`, most waiting and DEAD ones first.
- * `totals`: of all of them, of the same snapshot.
+ * `totals`: of all of them, of the same snapshot. `heldApart`: messages that their route holds count under the name of
+ * their DLQ topic, and not under the topic that they claim.
  */
 export async function countByConsumer(
   sql: Sql,
-  { scope, limit }: { scope: TopicScope; limit: number },
+  { scope, limit, heldApart = false }: { scope: TopicScope; limit: number; heldApart?: boolean },
 ): Promise<{ counts: ConsumerCounts[]; totals: StatusCounts }> {
   const rows = await sql<(ConsumerCounts & { totals: StatusCounts[Status][] })[]>`
     select original_topic, consumer_group, "PENDING", "RETRYING", "RESOLVED", "DEAD",
            array[sum("PENDING") over (), sum("RETRYING") over (), sum("RESOLVED") over (), sum("DEAD") over ()] as totals
     from (
       select original_topic, consumer_group, ${byStatus(sql)}
-      from ${lines(sql)}
+      from ${heldApart ? believedLines(sql) : lines(sql)}
       where ${countInScope(sql, scope, 'line')}
       group by original_topic, consumer_group
       having sum(count) > 0
@@ -109,6 +111,18 @@ export async function countByConsumer(
     counts: rows.map(({ totals: _, ...counts }) => counts),
     totals: { PENDING, RETRYING, RESOLVED, DEAD },
   }
+}
+
+/** The lines, with the DLQ topic instead of an original topic that it may not speak for. */
+function believedLines(sql: Sql) {
+  return sql`(
+    select dlq_topic, case when ${isClosed(sql, 'line')} then dlq_topic else original_topic end as original_topic,
+           consumer_group, status, count
+    from (
+      select dlq_topic, original_topic, consumer_group, status, sum(count) as count from ${lines(sql)}
+      group by dlq_topic, original_topic, consumer_group, status
+    ) line
+  ) line`
 }
 
 export type ConsumerGroupCounts = StatusCounts & { consumer_group: string | null; original_topics: string[] }

@@ -11,6 +11,7 @@ import { lockUngrouped } from '../groups/ungrouped.ts'
 import { lockMessages, type ReopenedMessage, reopenMessages } from '../ingest/message-reopen.ts'
 import { pingMessages } from '../ping.ts'
 import { oldestWaiting } from '../reading/activity.ts'
+import { oldestOfFleet } from '../reading/fleet-ages.ts'
 import { getMessage } from '../reading/message-view.ts'
 import { holdMessages, letMessagesGo } from '../routes/routes.ts'
 import { greatestMessageId } from '../runs/greatest-message-id.ts'
@@ -230,6 +231,11 @@ const queries: [title: string, index: RegExp, query: (sql: Sql) => Promise<unkno
     'the look for the oldest messages that wait',
     byTopic,
     (sql) => oldestWaiting(sql, { status: 'PENDING', topics: ['topic-7', 'topic-8'], scope: null }),
+  ],
+  [
+    'the look for the topics that wait longest',
+    byTopic,
+    (sql) => oldestOfFleet(sql, { status: 'PENDING', limit: 500 }),
   ],
   ['the topics with something to archive', bySettled, (sql) => listSettledTopics(sql)],
   [

@@ -29,7 +29,16 @@ export function messageInScope(sql: Sql, scope: TopicScope, prefix = '') {
     and (${column('record_source')} = 'dlq' or (${sees('dlq_topic')} and ${sees('original_topic')})))`
 }
 
-/** The same of counts, of which only the topics are known; `line` is the alias of the row. */
+/**
+ * A part of `messageInScope` for a walk that ends after so many rows: claims of others, whose number and times their
+ * writer chooses, must not be what it ends among. Of a row m.
+ */
+export function passesRoute(sql: Sql, scope: TopicScope) {
+  if (scope === null) return sql`true`
+  return sql`(not m.held_by_route or m.dlq_topic like any(${sql.array(scope.map(likePattern))}::text[]))`
+}
+
+/** `messageInScope` of counts, of which only the topics are known; `line` is the alias of the row. */
 export function countInScope(sql: Sql, scope: TopicScope, line: string) {
   if (scope === null) return sql`true`
   const patterns = sql.array(scope.map(likePattern))

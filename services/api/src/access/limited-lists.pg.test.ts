@@ -3,6 +3,7 @@
 
 import { createHash } from 'node:crypto'
 import { readFleetChanges } from 'dlq-core/queries/history/fleet-changes.ts'
+import { oldestPendingOf } from 'dlq-core/queries/topic-lists/topic-overview.ts'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
@@ -180,6 +181,28 @@ test('figures have no claims of a DLQ topic whose routes are so many that some w
     const { counts } = await readFleetChanges(service.sql, { since: null, known: [] })
     const heldOf = counts.map(({ original_topic, is_held }) => [original_topic, is_held])
     expect(Object.fromEntries(heldOf)).toEqual({ orders: false, 'orders-eu': true })
+  } finally {
+    await database.sql`delete from dlq.dlq_routes`
+  }
+})
+
+test('since when messages wait is said however many older claims of others there are', async () => {
+  await insert(0, 'orders')
+  await database.sql`
+    insert into dlq.dlq_messages (id, original_topic, dlq_topic, error_message, held_by_route, created_at)
+    select dlq.uuid_floor(to_timestamp(86400 + n)), 'orders', 'evil.dlq.v1', 'failed', true, to_timestamp(86400)
+    from generate_series(1, 10001) n`
+  await database.sql`insert into dlq.dlq_routes (dlq_topic, original_topic, state) values ('evil.dlq.v1', 'orders', 'waiting')`
+  try {
+    const waits = { oldest_pending_at: expect.stringContaining('20') }
+    expect(await get('status')).toMatchObject({ ...waits, topics: [waits] })
+    expect(await get('topics/orders?kind=original')).toMatchObject(waits)
+    const scope = ['orders*']
+    for (const [column, topic] of [
+      ['dlq_topic', 'orders.dlq.v1'],
+      ['original_topic', 'orders'],
+    ] as const)
+      expect(await oldestPendingOf(service.sql, { column, topics: [topic], scope })).toHaveProperty('size', 1)
   } finally {
     await database.sql`delete from dlq.dlq_routes`
   }

@@ -2,7 +2,7 @@
 // that in a flood it means "at least" and stays fast.
 
 import type { Sql } from '../sql.ts'
-import { messageInScope, type TopicScope, topicInScope } from '../topic-scope.ts'
+import { messageInScope, passesRoute, type TopicScope, topicInScope } from '../topic-scope.ts'
 
 /** At most this number of rows of the last minutes is counted. */
 const maxCounted = 100_000
@@ -41,7 +41,7 @@ const maxLookedThrough = 10_000
 
 /**
  * Since when the oldest PENDING, or DEAD, message of each topic, in the scope, has waited. Topics without one are missing,
- * and topics whose first ten thousand are all outside the scope.
+ * and topics whose first ten thousand are all outside the scope, those aside that their route holds.
  */
 export async function oldestWaiting(
   sql: Sql,
@@ -57,7 +57,7 @@ export async function oldestWaiting(
         select m.id, m.created_at, m.record_timestamp, m.original_topic, m.dlq_topic,
                m.held_by_route, m.record_source
         from dlq.dlq_messages m
-        where m.original_topic = asked.topic and m.status = ${status}
+        where m.original_topic = asked.topic and m.status = ${status} and ${passesRoute(sql, scope)}
         order by m.id
         limit ${scope === null ? 1 : maxLookedThrough}
       ) m

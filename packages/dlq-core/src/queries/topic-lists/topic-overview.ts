@@ -4,7 +4,7 @@ import { lastFailedAt } from '../failed-at.ts'
 import { ofKind, pairsWith } from '../reading/topics-with.ts'
 import { type Sql, toArray } from '../sql.ts'
 import { sqlText, toQuery } from '../sql-text.ts'
-import { messageInScope, type TopicScope, topicInScope } from '../topic-scope.ts'
+import { messageInScope, passesRoute, type TopicScope, topicInScope } from '../topic-scope.ts'
 
 /** The first message in the scope, and of the DLQ topic, is looked for among this number of a topic's messages. */
 const maxLookedThrough = 10_000
@@ -12,7 +12,8 @@ const maxLookedThrough = 10_000
 /**
  * The time of the oldest record of each topic, in the scope, whose message is PENDING: as oldestWaiting() says it of
  * original topics, so that a backlog that was stored a moment ago is as old in one list as in the other. A topic is
- * missing where ten thousand older messages of the original topic are outside the scope, or of other DLQ topics.
+ * missing where ten thousand older messages of the original topic are outside the scope, or of other DLQ topics;
+ * claims of others that their route holds are not among these.
  */
 export async function oldestPendingOf(
   sql: Sql,
@@ -22,6 +23,8 @@ export async function oldestPendingOf(
     select topic, topic as original_topic, 'PENDING' as status from unnest(${toArray(topics)}::text[]) topic`
   const kinds = column === 'dlq_topic' ? pairsWith({ status: 'PENDING', dlqTopics: topics }) : ofOriginals
   const limit = column === 'original_topic' && scope === null ? 1 : maxLookedThrough
+  const ofTopic = column === 'dlq_topic' ? sql`m.dlq_topic = kind.topic` : sql`true`
+  const passes = column === 'dlq_topic' ? sql`(not m.held_by_route or ${ofTopic})` : passesRoute(sql, scope)
   const rows = await sql<{ topic: string; since: Date }[]>`
     select distinct on (topic) topic, oldest.since
     from (${toQuery(sql, kinds)}) kind
@@ -30,10 +33,10 @@ export async function oldestPendingOf(
       select m.id, least(m.created_at, coalesce(m.record_timestamp, m.created_at)) as since from (
         select m.id, m.created_at, m.record_timestamp, m.original_topic, m.status, m.dlq_topic, m.held_by_route, m.record_source
         from dlq.dlq_messages m
-        where ${toQuery(sql, ofKind)}
+        where ${toQuery(sql, ofKind)} and ${passes}
         order by m.original_topic, m.status, m.id limit ${limit}
       ) m
-      where ${messageInScope(sql, scope, 'm.')} ${column === 'dlq_topic' ? sql`and m.dlq_topic = kind.topic` : sql``}
+      where ${messageInScope(sql, scope, 'm.')} and ${ofTopic}
       order by m.original_topic, m.status, m.id limit 1
     ) oldest
     order by topic, oldest.id`

@@ -2,7 +2,7 @@
 
 import { type IngestLag, listIngestLag } from 'dlq-core/queries/ingest/topic-partitions.ts'
 import { listReaderLags, listUnread, type ReaderLag, type UnreadTopic } from 'dlq-core/queries/readers/unread.ts'
-import { limitStatements, oldestOfFleet } from 'dlq-core/queries/reading/fleet-ages.ts'
+import { limitTime, oldestOfFleet } from 'dlq-core/queries/reading/fleet-ages.ts'
 import { type FleetStatus, readFleetStatus } from 'dlq-core/queries/reading/status.ts'
 import {
   type ConsumerCounts,
@@ -80,7 +80,7 @@ export async function readFleet(
 async function readAges(sql: Transaction, maxAgesMs: number): Promise<FleetReading['oldest']> {
   try {
     return await sql.savepoint(async (sql) => {
-      await limitStatements(sql, { ms: maxAgesMs })
+      await limitTime(sql, maxAgesMs)
       const [PENDING, DEAD] = await Promise.all([
         oldestOfFleet(sql, { status: 'PENDING', limit: maxLabels }),
         oldestOfFleet(sql, { status: 'DEAD', limit: maxLabels }),

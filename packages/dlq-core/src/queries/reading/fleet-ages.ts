@@ -10,11 +10,6 @@ const maxTopics = { open: 1000, held: 100 }
 /** Only so many of a topic's messages are looked through for the first one that a DLQ topic claims. */
 const maxLookedThrough = 1000
 
-/** Until the transaction ends, or what was begun within it is rolled back. */
-export async function limitStatements(sql: Sql, { ms }: { ms: number }): Promise<void> {
-  await sql`select set_config('statement_timeout', ${String(ms)}, true)`
-}
-
 /** Since when the oldest PENDING, or DEAD, message of each topic has waited; of `limit` topics, those that wait longest. */
 export async function oldestOfFleet(
   sql: Sql,
@@ -66,4 +61,9 @@ export async function oldestOfFleet(
     order by since
     limit ${limit}`
   return new Map(rows.map(({ topic, since }) => [topic, since]))
+}
+
+/** Ends each further statement of the transaction that takes longer. */
+export async function limitTime(sql: Sql, ms: number): Promise<void> {
+  await sql`select set_config('statement_timeout', ${String(ms)}, true)`
 }

@@ -19,7 +19,7 @@ test('a sender whose requests wait for the database leaves connections to others
     const waiting = Array.from({ length: 2 * service.sql.options.max }, () =>
       app(`POST /api/v1/dlq/messages/${id}/dead`, as('ann')),
     )
-    await untilWaitingForLock(database)
+    await untilWaitingForLock(database, service.sql.options.max / 2)
     const answer = await Promise.race([app('GET /api/v1/messages?limit=1', as('bob')), ...waiting])
     expect(answer.status).toBe(200)
     return { waiting }

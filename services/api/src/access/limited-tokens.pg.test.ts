@@ -229,6 +229,21 @@ test('the audit says of a message that its route holds nothing to who sees its o
   }
 })
 
+test('a message that only claims to be of a topic does not show its policy', async () => {
+  await ask('PUT /api/v1/policies/pay', 'root', { max_retries: 7 })
+  const row = { original_topic: 'pay', dlq_topic: 'orders.dlq.v1' }
+  const claim = await insertMessageRow(database.sql, { ...row, held_by_route: true, next_retry_at: null })
+  const open = await insertMessageRow(database.sql, row)
+  const policyOf = async (id: string, name: string) => {
+    const { body } = await ask(`GET /api/v1/dlq/messages/${id}`, name)
+    return (body as { policy: unknown }).policy
+  }
+  const ofPay = expect.objectContaining({ max_retries: { value: 7, source: 'policy', pattern: 'pay' } })
+  expect(await policyOf(claim, 'root')).toEqual(ofPay)
+  expect(await policyOf(open, 'orders')).toEqual(ofPay)
+  expect(await policyOf(claim, 'orders')).toMatchObject({ max_retries: { source: 'default' } })
+})
+
 test('a change of an archived message of others neither locks nor moves it', async () => {
   await database.sql`update dlq.dlq_messages set status = 'RESOLVED' where id = ${pay}`
   await database.sql`select dlq.archive_messages(array[${pay}]::uuid[], now() + interval '1 hour')`

@@ -1,6 +1,7 @@
 // Reads one dead letter: all that is stored about it, its attempts, and its bytes.
 
 import { isUtf8 } from 'node:buffer'
+import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-globs.ts'
 import { projectPayload } from 'dlq-core/domain/record/payload-projection.ts'
 import { getMessageDetail, getRecordBytes } from 'dlq-core/queries/reading/message-detail.ts'
 import { listAttempts } from 'dlq-core/queries/retry/attempts.ts'
@@ -47,9 +48,15 @@ export const messageRoutes = [
       ])
       if (!message) throw notFound(id)
       c.header('ETag', message.etag)
-      const policy = policies.effectivePolicyOf(message)
+      // Whoever writes a DLQ topic may name any original topic: that alone must not show them its policy.
+      const { held_by_route, dlq_topic, original_topic } = message
+      const isOthers = held_by_route && access.topics !== null && !matchesTopicGlobs(access.topics, original_topic)
+      const policy = policies.effectivePolicyOf({
+        dlq_topic,
+        original_topic: isOthers && dlq_topic !== null ? dlq_topic : original_topic,
+      })
       // Of a key that the sender may have chosen, and may not see, what else has it would tell whether it was guessed.
-      const mayBeGuessed = message.dlq_topic === null && (sight.maskOf(message)?.key ?? 'show') !== 'show'
+      const mayBeGuessed = dlq_topic === null && (sight.maskOf(message)?.key ?? 'show') !== 'show'
       const newer = mayBeGuessed
         ? []
         : await listNewerDeadLetters(sql, { message, scope: access.topics, limit: maxNewer })

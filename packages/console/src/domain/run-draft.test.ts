@@ -16,7 +16,8 @@ import {
 
 const draftOf = (search: Search) => readDraft(search, new Date('2026-11-22T12:00:00Z'))
 const draft = draftOf({ kind: 'retry', group: 'g1' })
-const given = { reason: '', all: false, eligible: 343, matched: 343 }
+const exactly = (value: number) => ({ value, relation: 'eq' as const })
+const given = { reason: '', all: false, eligible: 343, matched: exactly(343) }
 
 test('a draft asks for exactly the number that its button showed', () => {
   expect(runRequest(draft, { ...given, reason: 'the network is back' })).toEqual({
@@ -29,6 +30,14 @@ test('a draft asks for exactly the number that its button showed', () => {
     canary: { first: 1, then: '1%', wait: '60s', max_refailure: '5%' },
     on_refailure: 'pause',
   })
+})
+
+test('more messages than are counted are started without a number, and the button says so', () => {
+  const matched = { value: 1_000_000, relation: 'gte' as const }
+  const request = runRequest(draft, { ...given, matched })
+  expect(request).toMatchObject({ kind: 'retry', on_refailure: 'pause' })
+  for (const name of ['expect_count', 'expect_tolerance', 'dry_run']) expect(request).not.toHaveProperty(name)
+  expect(startWords('retry', matched, ['orders'], false)).toBe('Retry ≥ 1,000,000 messages to orders')
 })
 
 test('relative times of a list are moments in its draft, because a selection is frozen', () => {
@@ -75,9 +84,9 @@ test('a draft without any filter means everything, and says so', () => {
 })
 
 test('the button says what happens, to how many, and where to', () => {
-  expect(startWords('retry', 12_343, ['orders'], false)).toBe('Retry 12,343 messages to orders')
-  expect(startWords('retry', 1, ['orders', 'refunds'], true)).toBe('Change and retry 1 message')
-  expect(startWords('delete', 2, ['orders'], false)).toBe('Delete 2 messages')
+  expect(startWords('retry', exactly(12_343), ['orders'], false)).toBe('Retry 12,343 messages to orders')
+  expect(startWords('retry', exactly(1), ['orders', 'refunds'], true)).toBe('Change and retry 1 message')
+  expect(startWords('delete', exactly(2), ['orders'], false)).toBe('Delete 2 messages')
 })
 
 test('a reason that the console does not know is shown as the API names it', () => {
@@ -109,8 +118,8 @@ test('a run that compares with the originals adopts only where its address says 
   })
   expect(runRequest(draftOf({ kind: 'origin', group: 'g1', adopt: 'true' }), given)).toMatchObject({ adopt: true })
   expect(draftOf({ kind: 'retry', group: 'g1', adopt: 'true' }).adopt).toBe(false)
-  expect(startWords('origin', 2, ['orders'], false)).toBe('Compare 2 messages with their originals')
-  expect(startWords('origin', 1, [], true)).toBe('Compare 1 message with its original, and adopt what differs')
+  expect(startWords('origin', exactly(2), ['orders'], false)).toBe('Compare 2 messages with their originals')
+  expect(startWords('origin', exactly(1), [], true)).toBe('Compare 1 message with its original, and adopt what differs')
 })
 
 test('the selection of a run becomes an address only where the address says all of it', () => {

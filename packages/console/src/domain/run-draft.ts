@@ -95,10 +95,12 @@ export function canaryOf(draft: Draft, eligible: number): CanaryChoice {
   return draft.canary ?? (eligible > carefulAbove ? 'careful' : 'off')
 }
 
+type Matched = { value: number; relation: 'eq' | 'gte' }
+
 /** What the API is asked for. `matched` is the number that the button showed; null for the dry run. */
 export function runRequest(
   draft: Draft,
-  { reason, all, eligible, matched }: { reason: string; all: boolean; eligible: number; matched: number | null },
+  { reason, all, eligible, matched }: { reason: string; all: boolean; eligible: number; matched: Matched | null },
 ): Record<string, unknown> {
   return {
     kind: draft.kind,
@@ -112,8 +114,8 @@ export function runRequest(
     ...(matched === null
       ? { dry_run: true }
       : {
-          expect_count: matched,
-          expect_tolerance: '10%',
+          // The API compares no number that it has not counted to the end.
+          ...(matched.relation === 'gte' ? {} : { expect_count: matched.value, expect_tolerance: '10%' }),
           ...(draft.rate === null ? {} : { rate_per_second: draft.rate }),
           ...(canaryOf(draft, eligible) === 'careful' ? { canary: careful } : {}),
           ...(sends(draft.kind) ? { on_refailure: draft.onRefailure } : {}),
@@ -155,15 +157,14 @@ const verbs: Record<DraftKind, string> = {
 }
 
 /** "Retry 343 messages to orders": the button says it all. `changed`: by a patch, or by the originals that are adopted. */
-export function startWords(kind: DraftKind, count: number, topics: readonly string[], changed: boolean): string {
-  const what = `${numberText(count)} ${plural(count, 'message')}`
+export function startWords(kind: DraftKind, matched: Matched, topics: readonly string[], changed: boolean): string {
+  const count = matched.value
+  const what = `${totalText(matched)} ${plural(count, 'message')}`
   if (kind === 'origin')
     return `Compare ${what} with ${plural(count, 'its original', 'their originals')}${changed ? ', and adopt what differs' : ''}`
   const to = sends(kind) && topics.length === 1 ? ` to ${topics[0]}` : ''
   return `${changed && kind === 'retry' ? 'Change and retry' : verbs[kind]} ${what}${to}`
 }
-
-type Matched = { value: number; relation: 'eq' | 'gte' }
 
 /** "343", or "20 of 160" where the others, such as those of another run, are left alone as they are now. */
 export function eligibleWords(survey: { matched: Matched; eligible: number; complete: boolean }): string {

@@ -72,12 +72,12 @@ export function DraftPage() {
   const slow = useSlow(survey.isPending && survey.fetchStatus === 'fetching')
 
   const eligible = survey.data?.eligible ?? 0
-  const matched = survey.data?.matched ?? null
-  const count = matched?.value ?? eligible
+  const matched = survey.data?.matched ?? { value: 0, relation: 'eq' }
+  const count = matched.value
   const topics = Object.keys(survey.data?.topics ?? {})
   const words = startWords(
     draft.kind,
-    count,
+    matched,
     draft.targetTopic === null ? topics : [draft.targetTopic],
     hash.patch !== null || draft.adopt,
   )
@@ -89,7 +89,7 @@ export function DraftPage() {
   ]
   const start = useMutation({
     mutationFn: () =>
-      startRun(requestText(runRequest(draft, { reason: reason.trim(), all, eligible, matched: count }), hash.patch)),
+      startRun(requestText(runRequest(draft, { reason: reason.trim(), all, eligible, matched }), hash.patch)),
     onSuccess: async (run) => {
       keepReason(reason.trim())
       await client.invalidateQueries({ queryKey: ['runs'] })
@@ -209,8 +209,10 @@ export function DraftPage() {
               {start.isPending ? 'Starting …' : survey.data === undefined ? verbOf(draft.kind) : words}
             </Button>
             <p className={styles.quiet}>
-              The selection is frozen at the start: what comes in later is not part of it. If the count has changed by
-              more than 10 %, the server refuses.
+              The selection is frozen at the start: what comes in later is not part of it.{' '}
+              {matched.relation === 'gte'
+                ? 'They are too many to count at once, so the server does not compare their number.'
+                : 'If the count has changed by more than 10 %, the server refuses.'}
             </p>
           </Section>
         </Form>

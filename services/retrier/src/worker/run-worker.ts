@@ -4,18 +4,14 @@
 // their own.
 
 import { EventEmitter, once } from 'node:events'
-import {
-  forgetWorker,
-  hasWorkerSchema,
-  releaseDeadWorkers,
-  workerSchemaMissing,
-} from 'dlq-core/queries/upkeep/workers.ts'
+import { forgetWorker, releaseDeadWorkers, workerSchemaMissing } from 'dlq-core/queries/upkeep/workers.ts'
 import type { Config, DatabaseConfig } from 'dlq-core/runtime/config/config-schema.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { DatabaseLogin } from 'dlq-core/runtime/database/database-login.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import { runLoop } from 'dlq-core/runtime/run-loop.ts'
 import { Logger, type ParsedCronItem, type Runner, run, type TaskList, type WorkerEvents } from 'graphile-worker'
+import { hasJobQueue } from 'saga-core/store/saga-jobs.ts'
 import { withTimeout } from '../with-timeout.ts'
 import { createHeartbeat, type Heartbeat } from './heartbeat.ts'
 import { gaugeJobs, observeJobs, type WorkerMetrics } from './worker-metrics.ts'
@@ -67,7 +63,7 @@ async function sweepDeadWorkers({
 /** Runs jobs until the signal aborts, or until a new session is necessary. */
 async function workSession(deps: WorkerDeps): Promise<{ more: false }> {
   const { sql, login, settings, retrierId, metrics, log, signal } = deps
-  if (!(await hasWorkerSchema(sql))) throw new Error(workerSchemaMissing)
+  if (!(await hasJobQueue(sql))) throw new Error(workerSchemaMissing)
   const heartbeat = createHeartbeat({ sql, retrierId, leaseMs: settings.lease, now: () => performance.now(), log })
   await using stack = new AsyncDisposableStack()
   const pool = stack.adopt(await openWorkerPool(deps), (pool) => bounded(pool.end(), windUpMs))

@@ -4,7 +4,7 @@
 import { PayloadFault } from '../payload/payload-fault.ts'
 import { jsonLayout, type Reading } from '../payload/read-payload.ts'
 import { rewritePayload } from '../payload/write-payload.ts'
-import { PatchError, patchBoth } from '../record/json-patch.ts'
+import { PatchError, patchJson } from '../record/json-patch.ts'
 import { projectPayload } from '../record/payload-projection.ts'
 
 /** JSON texts. */
@@ -54,7 +54,7 @@ export function changeValue(
   let plainBefore: string | undefined
   try {
     if ('json' in change) after = change.json
-    else ({ before: plainBefore, after } = patchBoth(before, change.patch))
+    else ({ before: plainBefore, after } = patchJson(before, change.patch))
   } catch (error) {
     if (error instanceof PatchError) return left('patch_does_not_fit', [error.message])
     throw error

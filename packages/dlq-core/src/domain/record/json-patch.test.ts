@@ -4,7 +4,7 @@ import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { jsonPatchSchema, maxPatchedValues, PatchError, patchJson } from './json-patch.ts'
 
-const patched = (document: string, ...operations: object[]) => patchJson(document, JSON.stringify(operations))
+const patched = (document: string, ...operations: object[]) => patchJson(document, JSON.stringify(operations)).after
 
 test.each([
   ['{"a":1}', { op: 'add', path: '/b', value: [2] }, '{"a":1,"b":[2]}'],
@@ -44,7 +44,7 @@ test.each([
 test('numbers keep every digit, whether the patch leaves, moves, copies or adds them', () => {
   const document = '{"big":12345678901234567890.12,"small":1e-999,"rest":{"one":1.0}}'
   expect(
-    patchJson(document, '[{"op":"copy","from":"/big","path":"/copy"},{"op":"add","path":"/new","value":1.10}]'),
+    patchJson(document, '[{"op":"copy","from":"/big","path":"/copy"},{"op":"add","path":"/new","value":1.10}]').after,
   ).toBe('{"big":12345678901234567890.12,"small":1e-999,"rest":{"one":1.0},"copy":12345678901234567890.12,"new":1.10}')
 })
 

@@ -41,13 +41,11 @@ export class PatchError extends Error {}
 /** Reading so many takes half a second. */
 export const maxPatchedValues = 500_000
 
-/** The patched document as JSON text, without white space. All operations, or none. @throws {PatchError} */
-export function patchJson(text: string, patchText: string): string {
-  return patchBoth(text, patchText).after
-}
-
-/** The same, and beside it the document as it was, without white space too: reading it once more would cost as much. */
-export function patchBoth(text: string, patchText: string): { before: string; after: string } {
+/**
+ * The patched document as JSON text, and the document as it was, both without white space: reading it once more would
+ * cost as much. All operations, or none. @throws {PatchError}
+ */
+export function patchJson(text: string, patchText: string): { before: string; after: string } {
   const beyond = beyondJsonBounds(Buffer.from(text), 'the document', maxPatchedValues)
   if (beyond !== null) throw new PatchError(beyond)
   const patch = parseExact(patchText) as Operation[]

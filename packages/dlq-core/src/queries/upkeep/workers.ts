@@ -90,13 +90,6 @@ export async function countJobs(sql: Sql): Promise<JobCounts> {
 
 export const workerSchemaMissing = 'the schema graphile_worker is missing: run db/migrate.ts up'
 
-/** Whether db/migrate.ts has created graphile-worker's schema. */
-export async function hasWorkerSchema(sql: Sql): Promise<boolean> {
-  const [row] = await sql<{ has_schema: boolean }[]>`
-    select to_regclass('graphile_worker.jobs') is not null as has_schema`
-  return row!.has_schema
-}
-
 /** Whether the connections of this pool use TLS. With "prefer", only the server can tell. */
 export async function isEncrypted(sql: Sql): Promise<boolean> {
   const [row] = await sql<{ ssl: boolean }[]>`select ssl from pg_stat_ssl where pid = pg_backend_pid()`

@@ -42,6 +42,11 @@ describe('a value without bytes', () => {
   })
 })
 
+test('the bytes of a key and of a value are not mixed', async () => {
+  const refused = { code: 64, stdout: '', stderr: expect.stringContaining('--value and --key exclude each other') }
+  expect(await run(`show ${await insertRecord('')} --value --key`)).toMatchObject(refused)
+})
+
 test.each(['--limit 2', '--sort oldest', '--watch'])('an export and %s are refused together', async (option) => {
   await insertRecord('{}')
   expect(await run('ls --export csv')).toMatchObject({ code: 0, stdout: expect.stringContaining('\n') })

@@ -4,6 +4,7 @@ import { DlqApiError, dataOf } from 'dlq-client/api-client.ts'
 import type { components } from 'dlq-client/api-types.ts'
 import { exactJson } from 'dlq-client/json/exact-json.ts'
 import { defineCommand, onCall, withOutput } from '../define-command.ts'
+import { CliError, exitCodes } from '../exit-codes.ts'
 import { ago, count, plain, plainLines } from '../output/words.ts'
 import type { CommonOptions, Session } from '../session.ts'
 
@@ -20,6 +21,8 @@ export function addShow(program: Command): void {
     .option('--key', "the key's bytes")
   onCall<CommonOptions & { value?: true; key?: true }>(show, async (session, [id], { value, key }) => {
     const params = { path: { id: id! } }
+    if (value && key)
+      throw new CliError(exitCodes.usage, '--value and --key exclude each other: each writes bytes and nothing else')
     if (value || key) return writeBytes(session, id!, value ? 'value' : 'key')
     await session.print(await dataOf(session.api.GET('/api/v1/dlq/messages/{id}', { params })), detailText)
   })

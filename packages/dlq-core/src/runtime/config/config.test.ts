@@ -268,6 +268,8 @@ rety: { max_retries: 3 }
   test('a section that is not a mapping is one, whatever the environment adds to it', () => {
     const fault = ['server: must be a section with keys']
     expect(faultsOf({ yaml: 'server: 8080' })).toEqual(fault)
+    expect(faultsOf({ yaml: 'server: []' })).toEqual(fault)
+    expect(faultsOf({ yaml: 'auth: { jwt: [] }' })).toEqual(['auth.jwt: must be a section with keys'])
     expect(faultsOf({ yaml: 'server: 8080', env: { DLQ_SERVER_PORT: '8080' } })).toEqual(fault)
   })
 

@@ -77,7 +77,8 @@ export function loadConfig({ env, yaml, needs: asked, readSecret: readFile = rea
   const fromYaml = parseYaml(yaml, faults)
   // A file that cannot be read hides which settings are missing.
   if (faults.length > 0) throw new ConfigError(faults)
-  const { raw: fromBoth, origins, warnings } = applyEnvironment(fromYaml, env, readSecret, faults)
+  const filled = fillSections(fromYaml, { schema: configSchema, path: [], faults })
+  const { raw: fromBoth, origins, warnings } = applyEnvironment(filled, env, readSecret, faults)
   const hasKafka = get(fromBoth, ['kafka', 'brokers']) !== undefined
   const needs = asked.map((need) => (need === 'kafka-if-set' && hasKafka ? 'kafka' : need))
   const raw = readSecretSettings(fromBoth, { needs, origins, readSecret, faults })
@@ -115,15 +116,21 @@ function parseYaml(yaml: string | null, faults: string[]): Section {
     faults.push('config.yaml: must hold sections such as "server:" and "database:"')
     return {}
   }
-  return fillSections(raw, configSchema)
+  return raw
 }
 
-/** A section that is written but empty has its defaults. */
-function fillSections(raw: Section, schema: SectionSchema): Section {
+/** A section that is written but empty has its defaults. valibot takes a list for one, too. */
+function fillSections(
+  raw: Section,
+  { schema, path, faults }: { schema: SectionSchema; path: Path; faults: string[] },
+): Section {
   const entries = Object.entries(raw).map(([key, value]) => {
     const section = sectionSchema(schema.entries[key])
     const content = value ?? {}
-    return [key, section !== null && isSection(content) ? fillSections(content, section) : value]
+    const below = [...path, key]
+    if (section !== null && Array.isArray(content)) faults.push(`${below.join('.')}: must be a section with keys`)
+    const isFilled = section !== null && isSection(content)
+    return [key, isFilled ? fillSections(content, { schema: section, path: below, faults }) : value]
   })
   return Object.fromEntries(entries)
 }

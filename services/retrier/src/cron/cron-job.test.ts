@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { nextTick, toCronItem } from './cron-job.ts'
+import { lastTick, nextTick, toCronItem } from './cron-job.ts'
 
 const job = (schedule: string) => ({ name: 'test', schedule, run: async () => ({}) })
 const from = new Date('2026-02-28T02:59:30.123Z')
@@ -18,6 +18,13 @@ test.each([
 test('a tick is after the given time, also on the minute', () => {
   const onTheMinute = new Date('2026-02-28T03:00:00.000Z')
   expect(nextTick(job('0 3 * * *'), onTheMinute)?.toISOString()).toBe('2026-03-01T03:00:00.000Z')
+})
+
+test('the last tick is before the given time, also on the minute', () => {
+  expect(lastTick(job('0 3 * * *'), from)?.toISOString()).toBe('2026-02-27T03:00:00.000Z')
+  const onTheMinute = new Date('2026-02-28T03:00:00.000Z')
+  expect(lastTick(job('0 3 * * *'), onTheMinute)?.toISOString()).toBe('2026-02-27T03:00:00.000Z')
+  expect(lastTick(job('* * * * *'), from)?.toISOString()).toBe('2026-02-28T02:59:00.000Z')
 })
 
 test('a schedule that is off, or never matches, has no tick', () => {

@@ -43,6 +43,10 @@ test('of missed ticks, only the last one of a rare job is made up for', () => {
   expect(backfill('0 3 * * *')).toBe((24 * 60 - 1) * 60_000)
 })
 
+test('two ticks of a job wait for each other, in a queue of its own', () => {
+  expect(toCronItem(job('* * * * *'), from)!.options.queueName).toBe('cron_test')
+})
+
 test('an invalid schedule is refused', () => {
   expect(() => toCronItem(job('0 25 * * *'), from)).toThrow(/25/)
 })

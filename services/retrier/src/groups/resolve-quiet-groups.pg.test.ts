@@ -1,5 +1,6 @@
 // Groups that resolve themselves: records at offsets of orders/0, as billing has read them.
 
+import type { MessageTopics } from 'dlq-core/domain/retry/effective-policy.ts'
 import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
 import { recordReaders } from 'dlq-core/queries/readers/reader-watch.ts'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
@@ -61,15 +62,15 @@ async function insertResolved(offset: number, columns: MessageColumns = {}): Pro
   return id
 }
 
-const passes = (autoResolveMs: number | null = hourMs) => {
+const passes = (autoResolveMs: (topics: MessageTopics) => number | null = () => hourMs) => {
   const policies = {
     refresh: async () => ({ more: false as const, changed: false }),
-    policyOf: () => ({ ...defaultRetryPolicy, autoResolveMs }),
+    policyOf: (topics: MessageTopics) => ({ ...defaultRetryPolicy, autoResolveMs: autoResolveMs(topics) }),
   }
   const next = createQuietGroupsPass({ sql: service.sql, policies })
   return () => next(new AbortController().signal)
 }
-const pass = (autoResolveMs?: number | null) => passes(autoResolveMs)()
+const pass = (autoResolveMs: number | null = hourMs) => passes(() => autoResolveMs)()
 
 async function state(): Promise<string> {
   const [row] = await database.sql`select state from dlq.dlq_group_topics`
@@ -150,6 +151,17 @@ describe('a group stays open', () => {
     const before = await state()
     expect(await pass(autoResolveMs)).toBe(0)
     expect(await state()).toBe(before)
+  })
+
+  test.each<[string, number | null]>([
+    ['where another of its topics has no auto_resolve', null],
+    ['for the longest time of its topics', 3 * hourMs],
+  ])('%s', async (_, ofPayments) => {
+    await insertResolved(3)
+    await insertResolved(4, { original_topic: 'payments' })
+    await look()
+    expect(await passes(({ original_topic }) => (original_topic === 'payments' ? ofPayments : hourMs))()).toBe(0)
+    expect(await pass()).toBe(1)
   })
 
   test('where a message failed lately, although the group was not seen since', async () => {

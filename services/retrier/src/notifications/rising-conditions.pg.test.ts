@@ -34,13 +34,13 @@ const route = (fields: Partial<NotificationRoute> = {}) =>
   })
 
 /** A record that is not ingested, and that Kafka deletes then. */
-async function addExpiring(expiresAt: Date, cluster = 'main'): Promise<void> {
+async function addExpiring(expiresAt: Date, cluster = 'main', topic = 'orders.dlq.v1'): Promise<void> {
   await database.sql`
     insert into dlq.dlq_topics (cluster, topic, partitions, retention_ms, cleanup_policy, looked_at)
-    values (${cluster}, 'orders.dlq.v1', 1, 3600000, 'delete', now())`
+    values (${cluster}, ${topic}, 1, 3600000, 'delete', now())`
   await database.sql`
     insert into dlq.dlq_topic_partitions (cluster, topic, partition, log_start_offset, log_end_offset, unread_offset, unread_timestamp)
-    values (${cluster}, 'orders.dlq.v1', 0, 0, 9, 0, ${expiresAt}::timestamptz - interval '1 hour')`
+    values (${cluster}, ${topic}, 0, 0, 9, 0, ${expiresAt}::timestamptz - interval '1 hour')`
 }
 
 async function look(now: Date): Promise<void> {
@@ -76,6 +76,18 @@ test('what becomes critical is said at once, to those who heard of the warning a
     ['all', 'begin', at(0)],
     ['all', 'again', at(121)],
     ['pager', 'again', at(121)],
+  ])
+})
+
+test('what is critical from its beginning does not wait with the warnings of quiet hours', async () => {
+  await route({ quiet: '22:00-07:00 UTC' })
+  await addExpiring(at(180))
+  await look(at(0))
+  await addExpiring(at(30), 'main', 'payments.dlq.v1')
+  await look(at(1))
+  expect(await sent()).toEqual([
+    ['all', 'begin', new Date('2026-02-14T07:00:00Z')],
+    ['all', 'begin', at(1)],
   ])
 })
 

@@ -311,3 +311,22 @@ test('topics beyond 500 are counted under one name, and none is left out', async
   expect(numberOf(dead, 'dead_job_count{channel="(others)",consumer="(others)"}')).toBe((199 * 200) / 2)
   expect(numberOf(lines, 'dead_letter_total{topic="(others)",status="RESOLVED"}')).toBe(200)
 })
+
+test('beyond 500 topics, those whose records expire first and those whose retries wait longest keep their names', async () => {
+  const { registry } = createScraped((reading) => ({
+    ...reading,
+    lags: Array.from({ length: 700 }, (_, n) => ({
+      ...{ cluster: 'main', topic: `topic-${n}`, lag: BigInt(n + 1), lost: 0n, oldest_unread_at: new Date(0) },
+      ...{ expires_at: new Date((n + 1) * 1000), retention_ms: 1n, retention_bytes: -1n, cleanup_policy: 'delete' },
+      looked_at: new Date(),
+    })),
+    unread: Array.from({ length: 700 }, (_, n) => ({
+      ...{ target_topic: `topic-${n}`, unread: n + 1, since: new Date(n * 1000) },
+    })),
+  }))
+  const lines = (await registry.metrics()).split('\n')
+  const topicsOf = (gauge: string) =>
+    lines.flatMap((line) => (line.startsWith(`${gauge}{`) ? [line.split('"')[1]] : []))
+  for (const gauge of ['dlq_topic_expiry_timestamp_seconds', 'dlq_unread_age_seconds'])
+    expect(topicsOf(gauge).toSorted()).toEqual(Array.from({ length: 500 }, (_, n) => `topic-${n}`).toSorted())
+})

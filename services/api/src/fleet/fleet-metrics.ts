@@ -223,10 +223,12 @@ function fillReaders(
   { unread, readerLags }: Pick<FleetReading, 'unread' | 'readerLags'>,
   ageOf: (since: Date) => number,
 ): void {
-  for (const [{ target_topic: topic, unread: count, since }, isNamed] of weightiest(unread, (of) => of.unread)) {
+  for (const [{ target_topic: topic, unread: count }, isNamed] of weightiest(unread, (of) => of.unread)) {
     gauges.sentUnread.inc({ topic: isNamed ? topic : others }, count)
-    if (isNamed) gauges.sentUnreadAge.set({ topic }, ageOf(since))
   }
+  // Not those with most: a single one that waits for long is news.
+  for (const [{ target_topic: topic, since }, isNamed] of weightiest(unread, (of) => ageOf(of.since)))
+    if (isNamed) gauges.sentUnreadAge.set({ topic }, ageOf(since))
   for (const [{ target_topic: topic, consumer_group: consumer, lag }, isNamed] of weightiest(
     readerLags,
     (of) => of.lag,
@@ -235,18 +237,20 @@ function fillReaders(
 }
 
 function fillLags(gauges: Gauges, lags: FleetReading['lags']): void {
-  const expiries = new Map<string, number>()
-  for (const [{ topic, lag, lost, expires_at: expiresAt }, isNamed] of weightiest(lags, ({ lag, lost }) =>
-    Number(lag + lost),
-  )) {
+  for (const [{ topic, lag, lost }, isNamed] of weightiest(lags, ({ lag, lost }) => Number(lag + lost))) {
     const label = isNamed ? topic : others
     gauges.unread.inc({ topic: label }, Number(lag))
     gauges.lost.inc({ topic: label }, Number(lost))
-    // Two clusters may have a topic of this name; the one that loses a record first counts.
-    const expiry = (expiresAt?.getTime() ?? Number.POSITIVE_INFINITY) / 1000
-    if (isNamed && expiry < (expiries.get(topic) ?? Number.POSITIVE_INFINITY)) expiries.set(topic, expiry)
   }
-  for (const [topic, expiry] of expiries) gauges.expiry.set({ topic }, expiry)
+  const expiries = new Map<string, number>()
+  for (const { topic, expires_at: expiresAt } of lags) {
+    // Two clusters may have a topic of this name; the one that loses a record first counts.
+    const expiry = expiresAt && Math.min(expiresAt.getTime() / 1000, expiries.get(topic) ?? Number.POSITIVE_INFINITY)
+    if (expiry !== null) expiries.set(topic, expiry)
+  }
+  // Not those with most: of a topic with a single record that record is what is lost.
+  for (const [[topic, expiry], isNamed] of weightiest([...expiries], ([, expiry]) => -expiry))
+    if (isNamed) gauges.expiry.set({ topic }, expiry)
   const looks = lags.flatMap(({ looked_at: lookedAt }) => (lookedAt ? [lookedAt.getTime()] : []))
   if (looks.length > 0) gauges.lookedAt.set(Math.min(...looks) / 1000)
 }

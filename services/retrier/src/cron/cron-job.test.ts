@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { nextTick, toCronItem } from './cron-job.ts'
+import { lastTick, nextTick, toCronItem } from './cron-job.ts'
 
 const job = (schedule: string) => ({ name: 'test', schedule, run: async () => ({}) })
 const from = new Date('2026-02-28T02:59:30.123Z')
@@ -20,6 +20,13 @@ test('a tick is after the given time, also on the minute', () => {
   expect(nextTick(job('0 3 * * *'), onTheMinute)?.toISOString()).toBe('2026-03-01T03:00:00.000Z')
 })
 
+test('the last tick is before the given time, also on the minute', () => {
+  expect(lastTick(job('0 3 * * *'), from)?.toISOString()).toBe('2026-02-27T03:00:00.000Z')
+  const onTheMinute = new Date('2026-02-28T03:00:00.000Z')
+  expect(lastTick(job('0 3 * * *'), onTheMinute)?.toISOString()).toBe('2026-02-27T03:00:00.000Z')
+  expect(lastTick(job('* * * * *'), from)?.toISOString()).toBe('2026-02-28T02:59:00.000Z')
+})
+
 test('a schedule that is off, or never matches, has no tick', () => {
   expect([nextTick(job('off'), from), nextTick(job('0 0 31 2 *'), from), toCronItem(job('off'), from)]).toEqual([
     null,
@@ -34,6 +41,10 @@ test('of missed ticks, only the last one of a rare job is made up for', () => {
   expect(backfill('*/30 * * * *')).toBe(0)
   expect(backfill('10 * * * *')).toBe(59 * 60_000)
   expect(backfill('0 3 * * *')).toBe((24 * 60 - 1) * 60_000)
+})
+
+test('two ticks of a job wait for each other, in a queue of its own', () => {
+  expect(toCronItem(job('* * * * *'), from)!.options.queueName).toBe('cron_test')
 })
 
 test('an invalid schedule is refused', () => {

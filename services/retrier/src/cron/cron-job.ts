@@ -37,12 +37,22 @@ export function toCronItem({ name, schedule }: CronJob, now: Date): ParsedCronIt
   return item
 }
 
+type Timetable = Pick<CronJob, 'name' | 'schedule'>
+
 /** The first tick after `after`; null where there is none within a year, or the job is off. */
-export function nextTick({ name, schedule }: Pick<CronJob, 'name' | 'schedule'>, after: Date): Date | null {
+export function nextTick(job: Timetable, after: Date): Date | null {
+  return findTick(job, Math.floor(after.getTime() / minuteMs) * minuteMs + minuteMs, minuteMs)
+}
+
+/** The last tick before `before`; null where there is none within a year, or the job is off. */
+export function lastTick(job: Timetable, before: Date): Date | null {
+  return findTick(job, Math.ceil(before.getTime() / minuteMs) * minuteMs - minuteMs, -minuteMs)
+}
+
+function findTick({ name, schedule }: Timetable, first: number, stepMs: number): Date | null {
   if (schedule === 'off') return null
   const { match } = parse({ name, schedule })
-  const first = Math.floor(after.getTime() / minuteMs) * minuteMs + minuteMs
-  for (let at = first; at < first + yearMs; at += minuteMs) {
+  for (let at = first; Math.abs(at - first) < yearMs; at += stepMs) {
     const tick = new Date(at)
     const digest = {
       ...{ min: tick.getUTCMinutes(), hour: tick.getUTCHours(), date: tick.getUTCDate() },
@@ -53,7 +63,7 @@ export function nextTick({ name, schedule }: Pick<CronJob, 'name' | 'schedule'>,
   return null
 }
 
-function parse({ name, schedule }: Pick<CronJob, 'name' | 'schedule'>): ParsedCronItem {
+function parse({ name, schedule }: Timetable): ParsedCronItem {
   return parseCronItem({
     ...{ task: cronTask(name), identifier: name, match: schedule },
     // A separate queue, so that a job never runs twice at a time; other jobs go first.

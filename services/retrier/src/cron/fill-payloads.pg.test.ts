@@ -60,6 +60,18 @@ test('while more than 500 records wait, payloads are stored afterwards, exactly,
   expect(await hasDeferredPayloads(service.sql)).toBe(false)
 })
 
+test('what is older than what waits already is stored too, as after a position was set back', async () => {
+  await store([big, '{"a":1}'])
+  await database.sql`
+    update dlq.dlq_deferred_payloads set from_id = (select max(id::text)::uuid from dlq.dlq_messages)`
+  await database.sql`
+    with gone as (delete from dlq.dlq_messages where dlq_offset = 0)
+    update dlq.dlq_positions set next_offset = 0`
+  await store([big])
+  expect(await fill()).toBe(2)
+  expect(await payloads()).not.toContain(null)
+})
+
 test('without a backlog they are stored at once', async () => {
   await store([big], { behind: 500n })
   expect(await payloads()).toEqual(['{"n": 12345678901234567890.12}'])

@@ -20,7 +20,7 @@ import type { Log } from 'dlq-core/runtime/log.ts'
 import type { PolicySource } from 'dlq-core/runtime/policy-source.ts'
 import type { PayloadReader } from 'dlq-core/runtime/schemas/payload-reader.ts'
 import { deleteEndedSagas } from 'saga-core/store/saga-store.ts'
-import { resolveQuietGroups } from '../groups/resolve-quiet-groups.ts'
+import { createQuietGroupsPass } from '../groups/resolve-quiet-groups.ts'
 import { decodeWaiting } from '../schemas/decode-waiting.ts'
 import { applyRoutes } from './apply-routes.ts'
 import { archiveSettled } from './archive-settled.ts'
@@ -99,6 +99,7 @@ function decodeJob({
 export function upkeepJobs(deps: UpkeepDeps): CronJob[] {
   const { sql, log, policies, payloads, dlqPatterns, schedules, retentions } = deps
   const byAgreedClock = (job: CronJob) => onlyByAgreedClock(job, deps)
+  const resolveQuietGroups = createQuietGroupsPass({ sql, policies })
   return [
     byAgreedClock({
       name: 'archive',
@@ -179,7 +180,7 @@ export function upkeepJobs(deps: UpkeepDeps): CronJob[] {
           expired_leases: await releaseExpiredLeases(sql, { limit: sweepLimit }),
           retriers_forgotten: await forgetDeadRetriers(sql),
           routes_applied: await applyRoutes({ sql, policies, dlqPatterns }, signal),
-          groups_resolved: await resolveQuietGroups({ sql, policies }, signal),
+          groups_resolved: await resolveQuietGroups(signal),
         }
       },
     },

@@ -5,7 +5,7 @@ import { makePartitionsAhead, readPartitionLead } from 'dlq-core/queries/upkeep/
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import { Gauge, type Registry } from 'prom-client'
-import { type CronJob, nextTick } from './cron-job.ts'
+import { type CronJob, lastTick, nextTick } from './cron-job.ts'
 import { monthsAhead } from './upkeep-jobs.ts'
 
 export type UpkeepMetrics = ReturnType<typeof createUpkeepMetrics>
@@ -22,13 +22,13 @@ export function createUpkeepMetrics(registry: Registry) {
     // Not "job": Prometheus gives every series a label of that name.
     interval: new Gauge({
       name: 'dlq_cron_interval_seconds',
-      help: 'The time between the next two ticks of the cron job; missing where it is off.',
+      help: 'The time between two ticks of the cron job, the longer one of the last and the present one; missing where it is off.',
       labelNames: ['cron'],
       registers,
     }),
     lastSuccess: new Gauge({
       name: 'dlq_cron_last_success_timestamp_seconds',
-      help: 'When any retrier last executed the cron job successfully.',
+      help: 'When any retrier last executed the cron job successfully; where none has yet, its first tick.',
       labelNames: ['cron'],
       registers,
     }),
@@ -43,6 +43,14 @@ export type WatchDeps = {
   now: () => Date
 }
 
+/** Two, because at a tick after a weekend it is the one before that says how old the last success may be. */
+function intervalMs(job: CronJob, next: Date): number | null {
+  const last = lastTick(job, next)
+  const before = last && lastTick(job, last)
+  if (last === null || before === null) return null
+  return Math.max(next.getTime() - last.getTime(), last.getTime() - before.getTime())
+}
+
 /** The passes of one retrier: writes the timetable, sets the gauges, and logs missing partitions. The first creates partitions. */
 export function createUpkeepWatch({ sql, log, metrics, jobs, now }: WatchDeps) {
   const next = new Map<string, Date | null>()
@@ -53,8 +61,8 @@ export function createUpkeepWatch({ sql, log, metrics, jobs, now }: WatchDeps) {
     if (known !== undefined && (known === null || known > at)) return known
     const tick = nextTick(job, at)
     next.set(job.name, tick)
-    const following = tick && nextTick(job, tick)
-    if (following) metrics.interval.set({ cron: job.name }, (following.getTime() - tick.getTime()) / 1000)
+    const interval = tick && intervalMs(job, tick)
+    if (interval !== null) metrics.interval.set({ cron: job.name }, interval / 1000)
     return tick
   }
 

@@ -162,6 +162,16 @@ test('re-failures that are few, old, or of several groups pause no group', async
   expect(pauses.ofTopic(topic)).toEqual([])
 })
 
+test('a topic that an application pulls from is never paused', async () => {
+  await insertRefailures(5)
+  pauses = createGroupPauses({
+    ...{ sql: service.sql, log: createLog({ service: 'test', level: 'silent' }), loadPolicies: async () => {} },
+    ...{ policyOf: () => ({ ...policy, delivery: 'pull' }), retryCounts },
+  })
+  await pauses.review()
+  expect(await database.sql`select from dlq.dlq_group_pauses`).toHaveLength(0)
+})
+
 test('a share of re-failures below the policy’s pauses nothing, however many there are', async () => {
   await insertRefailures(9)
   for (let n = 0; n < 20; n += 1) retryCounts.add({ original_topic: topic, group_id: group })

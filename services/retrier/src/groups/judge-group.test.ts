@@ -30,6 +30,11 @@ describe('five probes', () => {
     ['resume the group where none has failed again', [quiet, quiet, quiet, quiet, quiet], 'resume'],
     ['resume it at once where too few are left to fail', [quiet, quiet, quiet, sent, sent], 'resume'],
     ['resume it where fewer than half have failed', [quiet, quiet, quiet, failed, failed], 'resume'],
+    [
+      'are waited for where those that failed and those to come may be half',
+      [quiet, failed, failed, sent, sent],
+      'wait',
+    ],
     ['keep it paused as soon as half have failed', [failed, failed, failed, sent, sent], 'failed'],
     ['are judged without those that came to nothing', [failed, gone, gone, gone, quiet], 'failed'],
     ['are sent again where all came to nothing', [gone, gone], 'again'],

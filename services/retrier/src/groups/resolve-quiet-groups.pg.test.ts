@@ -1,5 +1,6 @@
 // Groups that resolve themselves: records at offsets of orders/0, as billing has read them.
 
+import type { MessageTopics } from 'dlq-core/domain/retry/effective-policy.ts'
 import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
 import { recordReaders } from 'dlq-core/queries/readers/reader-watch.ts'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
@@ -8,7 +9,7 @@ import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow, type MessageColumns } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { noRates } from '../readers/reader-rates.ts'
-import { resolveQuietGroups } from './resolve-quiet-groups.ts'
+import { createQuietGroupsPass } from './resolve-quiet-groups.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
@@ -61,17 +62,15 @@ async function insertResolved(offset: number, columns: MessageColumns = {}): Pro
   return id
 }
 
-const pass = (autoResolveMs: number | null = hourMs) =>
-  resolveQuietGroups(
-    {
-      sql: service.sql,
-      policies: {
-        refresh: async () => ({ more: false, changed: false }),
-        policyOf: () => ({ ...defaultRetryPolicy, autoResolveMs }),
-      },
-    },
-    new AbortController().signal,
-  )
+const passes = (autoResolveMs: (topics: MessageTopics) => number | null = () => hourMs) => {
+  const policies = {
+    refresh: async () => ({ more: false as const, changed: false }),
+    policyOf: (topics: MessageTopics) => ({ ...defaultRetryPolicy, autoResolveMs: autoResolveMs(topics) }),
+  }
+  const next = createQuietGroupsPass({ sql: service.sql, policies })
+  return () => next(new AbortController().signal)
+}
+const pass = (autoResolveMs: number | null = hourMs) => passes(() => autoResolveMs)()
 
 async function state(): Promise<string> {
   const [row] = await database.sql`select state from dlq.dlq_group_topics`
@@ -98,6 +97,24 @@ test('an application that has confirmed its work, or resolved it by SQL, needs n
   await database.sql`update dlq.dlq_attempts set confirmed_at = now() where message_id = ${confirmed}`
   await database.sql`update dlq.dlq_attempts set outcome = 'resolved' where message_id = ${bySql}`
   expect(await pass()).toBe(1)
+})
+
+test('however many groups stay open because nobody reads them, the others are resolved, and these once they are confirmed', async () => {
+  const { sql } = database
+  await sql`
+    insert into dlq.dlq_groups (id, version, message, title)
+    select ('00000000-0000-8000-8000-' || lpad(n::text, 12, '0'))::uuid, 1, 'no card', 'no card' from generate_series(101, 250) n`
+  await sql`
+    insert into dlq.dlq_group_topics (dlq_topic, group_id, first_seen_at, last_seen_at)
+    select ${dlqTopic}, id, now() - interval '4 h', now() - interval '3 h' from dlq.dlq_groups where id <> ${group}`
+  for (const { id } of await sql`select id from dlq.dlq_groups where id <> ${group} order by id`)
+    await insertResolved(20, { group_id: id })
+  await insertResolved(3)
+  await look()
+  const next = passes()
+  expect([await next(), await next()]).toEqual([0, 1])
+  await sql`update dlq.dlq_attempts set confirmed_at = now()`
+  expect([await next(), await next()]).toEqual([100, 50])
 })
 
 describe('a group stays open', () => {
@@ -134,6 +151,17 @@ describe('a group stays open', () => {
     const before = await state()
     expect(await pass(autoResolveMs)).toBe(0)
     expect(await state()).toBe(before)
+  })
+
+  test.each<[string, number | null]>([
+    ['where another of its topics has no auto_resolve', null],
+    ['for the longest time of its topics', 3 * hourMs],
+  ])('%s', async (_, ofPayments) => {
+    await insertResolved(3)
+    await insertResolved(4, { original_topic: 'payments' })
+    await look()
+    expect(await passes(({ original_topic }) => (original_topic === 'payments' ? ofPayments : hourMs))()).toBe(0)
+    expect(await pass()).toBe(1)
   })
 
   test('where a message failed lately, although the group was not seen since', async () => {

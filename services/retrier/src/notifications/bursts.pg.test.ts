@@ -88,3 +88,18 @@ test('a burst and a found topic become events, and a weak or dismissed candidate
     },
   ])
 })
+
+test.each([
+  ['group.new', 'first_seen_at = now()'],
+  ['group.regressed', `state = 'resolved', state_changed_at = now() - interval '1 hour', last_seen_at = now()`],
+])('of a thousand groups at once none is left out: %s', async (type, change) => {
+  await database.sql`
+    insert into dlq.dlq_group_topics (dlq_topic, group_id, first_seen_at)
+    select 'topic-' || n, ${group}, now() - interval '1 day' from generate_series(1, 1000) n`
+  await database.sql`update dlq.dlq_group_topics set ${database.sql.unsafe(change)} where dlq_topic like 'topic-%'`
+  const { happened } = await findEvents(service.sql, {
+    ...{ after: new Date(now.getTime() - 60_000), now, thresholds: [], openDead: new Set<string>(), openBursts: [] },
+    includeMessages: false,
+  })
+  expect(happened.filter((event) => event.type === type && event.dlq_topic!.startsWith('topic-'))).toHaveLength(1000)
+})

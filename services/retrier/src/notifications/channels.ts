@@ -9,18 +9,19 @@ export type Channel = { name: string; kind: ChannelKind; url: URL; secrets: stri
 
 type Configured = Config['notifications']['channels'][number]
 
-/** @throws where a file cannot be read, or holds no address */
+/** @throws where a file cannot be read, or holds no address or no secret */
 export function openChannel({ name, kind, url_file, secret_file }: Configured): Channel {
-  return {
-    ...{ name, kind, url: readUrl(url_file) },
-    secrets:
-      secret_file === undefined
-        ? []
-        : readSecretFile(secret_file)
-            .split('\n')
-            .map((line) => line.trim())
-            .filter((line) => line !== ''),
-  }
+  return { name, kind, url: readUrl(url_file), secrets: secret_file === undefined ? [] : readSecrets(secret_file) }
+}
+
+/** One on each line. @throws where there is none, because a webhook must not go out without a signature */
+function readSecrets(file: string): string[] {
+  const secrets = readSecretFile(file)
+    .split('\n')
+    .map((line) => line.trim())
+  const found = secrets.filter((line) => line !== '')
+  if (found.length === 0) throw new Error(`${file} holds no secret`)
+  return found
 }
 
 /** @throws without the text, which is a secret */

@@ -76,10 +76,13 @@ export function createDeliver(deps: DeliverDeps) {
   }
 }
 
-/** The dead end: it is listed and counted, and the other channels hear of it. */
+/**
+ * The dead end: it is listed and counted, and the other channels hear of it. Unless it told of another dead delivery: two
+ * channels that are gone would tell each other without end.
+ */
 async function giveUp(
   { sql, log, now }: DeliverDeps,
-  { id, channel, attempts }: Delivery,
+  { id, channel, attempts, event_ids }: Delivery,
   { status, error, isGone }: { status: number | null; error: string; isGone: boolean },
 ): Promise<void> {
   log.error({ delivery: id, channel, attempts, status, error }, 'delivery_dead')
@@ -100,6 +103,8 @@ async function giveUp(
         },
       ],
     ])
+    const told = await readEvents(sql, event_ids)
+    if (told.length > 0 && told.every(({ type }) => type === 'delivery.dead')) return
     const routes = await listNotificationRoutes(sql)
     await routeEvents({ sql, routes, now: now(), except: channel }, 'begin', events)
   })

@@ -38,6 +38,15 @@ describe('a webhook', () => {
     expect(headers['webhook-id']).toBe(rendering().id)
   })
 
+  test.each<[string, Partial<Event>, string]>([
+    ['its run', { group_id: null, run_id: '7' }, '/console/runs/7'],
+    ['the messages of its topic', { group_id: null, original_topic: 'a&b' }, '/console/messages?topic=a%26b'],
+    ['the console', { group_id: null }, '/console/'],
+  ])('of an event without a group leads to %s', (_, fields, path) => {
+    const { body } = renderDelivery('webhook', rendering({ events: [{ ...event, ...fields }] }), secrets)
+    expect(JSON.parse(body).data.link).toBe(`https://dlq.example.com${path}`)
+  })
+
   test('of an end has another id than that of the beginning', () => {
     const ended = { ...event, ended_at: new Date() }
     const { headers } = renderDelivery('webhook', rendering({ kind: 'end', events: [ended] }), secrets)
@@ -54,6 +63,13 @@ test('an error text calls nobody in Slack, and is no link in Teams', () => {
   expect(teams.attachments[0].content.body[0].text).toBe(
     'Failed: \\<!channel\\> & \\[click\\]\\(https://evil.example\\)',
   )
+})
+
+test('however many events go out together, Slack and Teams take the text', () => {
+  const events = Array.from({ length: 50 }, () => ({ ...event, title: '&'.repeat(250) }))
+  const slack = JSON.parse(renderDelivery('slack', rendering({ events }), []).body)
+  expect(Math.max(...slack.blocks.map(({ text }: { text: { text: string } }) => text.text.length))).toBeLessThan(3000)
+  expect(renderDelivery('teams', rendering({ events }), []).body.length).toBeLessThan(28_000)
 })
 
 test('whatever a text is, Slack sees no command in it, and every body is JSON', () => {

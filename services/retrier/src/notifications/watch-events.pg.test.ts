@@ -156,11 +156,8 @@ test('a new error group is told once, signed, without what its error says', asyn
     [],
   )
   const shown = await listChannels(service.sql)
-  expect(shown).toMatchObject([
-    { name: 'on-call', kind: 'webhook' },
-    { name: 'other' },
-    { name: 'slack' },
-    { name: 'teams' },
+  expect(shown.map(({ name, kind }) => `${name} ${kind}`)).toEqual([
+    ...['on-call webhook', 'other webhook', 'slack slack', 'teams teams'],
   ])
   expect(JSON.stringify(shown)).not.toContain('secret-path')
 })
@@ -346,6 +343,17 @@ test('a receiver that is gone for good disables its channel', async () => {
   expect(received).toHaveLength(1)
   const [channel] = await listChannels(service.sql)
   expect(channel).toMatchObject({ name: 'on-call', disabled_at: expect.any(Date) })
+})
+
+test('two channels that are gone do not tell each other of it without end', async () => {
+  await route({ digestMs: 0 })
+  await route({ name: 'backup', channel: 'other', digestMs: 0 })
+  await addGroup()
+  await look()
+  status = 410
+  for (let n = 0; n < 10; n += 1) await work({ all: true })
+  const states = await database.sql`select state from dlq.dlq_deliveries`
+  expect([states.map(({ state }) => state), received.length]).toEqual([['dead', 'dead', 'dead'], 2])
 })
 
 test('a route that is muted, and one of other topics, hear nothing', async () => {

@@ -1,7 +1,7 @@
 // One retrier at a time looks for events and gives each to the routes that want it, in one transaction: what is noted is
 // also on its way, with its job.
 
-import type { Event } from 'dlq-core/domain/notifications/event.ts'
+import { type Event, type NewEvent, severityRank } from 'dlq-core/domain/notifications/event.ts'
 import { sendAt, takesEvent } from 'dlq-core/domain/notifications/route-event.ts'
 import {
   addDelivery,
@@ -60,15 +60,13 @@ export function createEventWatch({ sql, settings, now }: EventWatchDeps) {
         openDead: new Set(open.filter(({ type }) => type === 'dead.threshold').map(({ subject }) => subject)),
       })
       const happened = await noteEvents(sql, found.happened)
-      const { begun, ended } = await noteConditions(sql, { types: watchedConditions, conditions: found.conditions })
+      const conditions = gravest(found.conditions)
+      const { begun, ended } = await noteConditions(sql, { types: watchedConditions, conditions })
       const deps = { sql, routes, now: at }
       await routeEvents(deps, 'begin', [...happened, ...begun])
       await routeEvents(deps, 'end', ended)
-      await routeEvents(
-        deps,
-        'again',
-        open.filter(({ id }) => !ended.some((event) => event.id === id)),
-      )
+      const { events, risen } = lasting(open, conditions)
+      await routeEvents({ ...deps, risen }, 'again', events)
       await noteEventLook(sql, at)
       const before = new Date(at.getTime() - keptMs)
       await forgetEvents(sql, { before, limit: forgottenAtOnce })
@@ -78,11 +76,47 @@ export function createEventWatch({ sql, settings, now }: EventWatchDeps) {
   }
 }
 
-type RouteDeps = { sql: Sql; routes: readonly NotificationRoute[]; now: Date; except?: string }
+const placeOf = ({ type, subject }: NewEvent) => `${type} ${subject}`
 
-/** Gives events to the routes that want them. `except`: a channel that does not work. */
+/** One for each subject, the gravest: two clusters may have a topic of one name. */
+function gravest(conditions: readonly NewEvent[]): NewEvent[] {
+  const found = new Map<string, NewEvent>()
+  for (const condition of conditions) {
+    const known = found.get(placeOf(condition))
+    if (known === undefined || isGraver(condition, known)) found.set(placeOf(condition), condition)
+  }
+  return [...found.values()]
+}
+
+function isGraver(one: NewEvent, other: NewEvent): boolean {
+  return severityRank(one.severity) > severityRank(other.severity)
+}
+
+/** The conditions that were open and last, as they are now. `risen`: those that have become graver. */
+function lasting(open: readonly Event[], conditions: readonly NewEvent[]) {
+  const present = new Map(conditions.map((condition) => [placeOf(condition), condition]))
+  const events = open.flatMap((event) => {
+    const now = present.get(placeOf(event))
+    return now === undefined ? [] : [{ before: event, now: { ...event, severity: now.severity, title: now.title } }]
+  })
+  return {
+    events: events.map(({ now }) => now),
+    risen: new Set(events.filter(({ before, now }) => isGraver(now, before)).map(({ now }) => now.id)),
+  }
+}
+
+/** `except`: a channel that does not work. `risen`: ids of events that are told although they were told lately. */
+type RouteDeps = {
+  sql: Sql
+  routes: readonly NotificationRoute[]
+  now: Date
+  except?: string
+  risen?: ReadonlySet<string>
+}
+
+/** Gives events to the routes that want them. */
 export async function routeEvents(
-  { sql, routes, now, except }: RouteDeps,
+  { sql, routes, now, except, risen }: RouteDeps,
   kind: DeliveryKind,
   events: readonly Event[],
 ): Promise<void> {
@@ -93,9 +127,14 @@ export async function routeEvents(
     const told = await lastTold(sql, { route: route.name, eventIds: wanted.map(({ id }) => id) })
     for (const event of wanted) {
       const at = told.get(event.id)
-      // An end is for those who were told of the beginning; what lasts is said again after a while.
+      // An end is for those who were told of the beginning; what lasts is said again after a while, and what has become
+      // graver at once: what was told may still wait for the end of quiet hours.
       const isDue =
-        kind === 'begin' ? at === undefined : kind === 'end' ? at !== undefined : isOver(at, route.repeatMs, now)
+        kind === 'begin'
+          ? at === undefined
+          : kind === 'end'
+            ? at !== undefined
+            : risen?.has(event.id) || isOver(at, route.repeatMs, now)
       if (isDue) await addToRoute(sql, { route, kind, event, now })
     }
   }

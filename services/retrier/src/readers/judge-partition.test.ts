@@ -72,6 +72,10 @@ describe('what was read is over', () => {
   test('after the horizon, once what would have come back is stored', () => {
     expect(judgePartition(before({ marks }), over)).toMatchObject({ settled_offset: 5n, marks: [] })
   })
+  test('and stays so', () => {
+    const known = before({ settled_offset: 5n })
+    expect(judgePartition(known, { ...over, committed_offset: 7n })).toMatchObject({ settled_offset: 5n })
+  })
   test.each([
     ['before the horizon', { nowMs: 9999 }],
     ['while dead letters of that time may wait in Kafka', { storedUntilMs: 9999 }],

@@ -42,6 +42,8 @@ describe('a delivery', () => {
     const quiet = { ...timing, quiet: '22:00-07:00 UTC' }
     expect(sendAt(event, quiet, { now, lastAt: null })).toEqual(new Date('2026-01-11T07:00:00Z'))
     expect(sendAt({ severity: 'critical' }, quiet, { now, lastAt: null })).toEqual(now)
+    const before = { now: new Date('2026-01-11T21:58:00Z'), lastAt: new Date('2026-01-11T21:57:00Z') }
+    expect(sendAt(event, quiet, before)).toEqual(new Date('2026-01-12T07:00:00Z'))
   })
   test('is tried twelve times in about sixteen hours', () => {
     const waits = Array.from({ length: 12 }, (_, n) => waitAfterMs(n + 1))

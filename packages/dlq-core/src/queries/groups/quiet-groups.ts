@@ -8,18 +8,25 @@ import { type Sql, toJson } from '../sql.ts'
 export type QuietTopics = MessageTopics & { afterMs: number }
 
 /** A group for one DLQ topic; for the original topic where messages were never on one. */
-export type QuietGroup = { group_id: string; dlq_topic: string; afterMs: number }
+export type QuietGroup = {
+  group_id: string
+  dlq_topic: string
+  afterMs: number
+  /** Since when it is quiet, as text with microseconds. */
+  since: string
+}
 
 /**
  * The open groups of these topics of which no message is PENDING, RETRYING or DEAD, and which had no failure for the
- * longest of their topics' times; at most `limit`, those quiet for longest first. Topics that are not named keep a group
- * open.
+ * longest of their topics' times; at most `limit`, those quiet for longest first, behind `after`. Topics that are not
+ * named keep a group open.
  */
 export async function listQuietGroups(
   sql: Sql,
-  { topics, limit }: { topics: readonly QuietTopics[]; limit: number },
+  { topics, after, limit }: { topics: readonly QuietTopics[]; after: QuietGroup | null; limit: number },
 ): Promise<QuietGroup[]> {
   if (topics.length === 0) return []
+  const since = sql`coalesce(t.last_seen_at, t.first_seen_at)`
   return sql<QuietGroup[]>`
     with counted as materialized (
       select coalesce(line.dlq_topic, line.original_topic) as dlq_topic, line.group_id,
@@ -32,12 +39,18 @@ export async function listQuietGroups(
       where line.group_id is not null
       group by 1, 2
     )
-    select t.group_id, t.dlq_topic, c.after_ms as "afterMs"
+    select t.group_id, t.dlq_topic, c.after_ms as "afterMs", ${since}::text as since
     from counted c
     join dlq.dlq_group_topics t on t.dlq_topic = c.dlq_topic and t.group_id = c.group_id
     where c.are_named and c.messages > 0 and coalesce(c.open, 0) = 0 and t.state = 'open'
-      and coalesce(t.last_seen_at, t.first_seen_at) < now() - c.after_ms * interval '1 ms'
-    order by coalesce(t.last_seen_at, t.first_seen_at), t.group_id
+      and ${since} < now() - c.after_ms * interval '1 ms'
+      ${
+        after === null
+          ? sql``
+          : sql`and (${since}, t.group_id, t.dlq_topic)
+                  > (${after.since}::text::timestamptz, ${after.group_id}::uuid, ${after.dlq_topic}::text)`
+      }
+    order by ${since}, t.group_id, t.dlq_topic
     limit ${limit}`
 }
 

@@ -4,7 +4,9 @@ import type { RunKind } from '../../domain/message/run.ts'
 import { lines } from '../reading/summary.ts'
 import type { Sql } from '../sql.ts'
 
-const most = 200
+/** A deployment that breaks everything makes new groups by the thousand, and those that were left out nobody would hear of. */
+const mostGroups = 5000
+const mostRuns = 200
 
 export type GroupHappening = {
   type: 'group.new' | 'group.regressed' | 'group.paused' | 'group.resumed'
@@ -25,20 +27,20 @@ export async function listGroupHappenings(sql: Sql, { after }: { after: Date }):
             t.first_seen_at::text as when
      from dlq.dlq_group_topics t join dlq.dlq_groups g on g.id = t.group_id
      where t.first_seen_at > ${after} and g.forgotten_at is null
-     order by t.first_seen_at limit ${most})
+     order by t.first_seen_at limit ${mostGroups})
     union all
     (select 'group.regressed', t.group_id, g.title, null, t.dlq_topic, t.owner, null, t.state_changed_at::text
      from dlq.dlq_group_topics t join dlq.dlq_groups g on g.id = t.group_id
      where t.last_seen_at > ${after} and t.state = 'resolved' and t.last_seen_at > t.state_changed_at
-     order by t.last_seen_at limit ${most})
+     order by t.last_seen_at limit ${mostGroups})
     union all
     (select 'group.paused', p.group_id, g.title, p.original_topic, null, null, p.reason, p.paused_at::text
      from dlq.dlq_group_pauses p join dlq.dlq_groups g on g.id = p.group_id
-     where p.paused_at > ${after} and p.resumed_at is null limit ${most})
+     where p.paused_at > ${after} and p.resumed_at is null limit ${mostGroups})
     union all
     (select 'group.resumed', p.group_id, g.title, p.original_topic, null, null, p.reason, p.resumed_at::text
      from dlq.dlq_group_pauses p join dlq.dlq_groups g on g.id = p.group_id
-     where p.resumed_at > ${after} limit ${most})`
+     where p.resumed_at > ${after} limit ${mostGroups})`
 }
 
 export type RunHappening = {
@@ -73,7 +75,7 @@ export async function listRunHappenings(sql: Sql, { after }: { after: Date }): P
     ) d on true
     where r.status = 'paused' or r.ended_at > ${after}
     -- One that is paused and left out would seem to go on.
-    order by (r.status = 'paused') desc, r.created_at desc limit ${most}`
+    order by (r.status = 'paused') desc, r.created_at desc limit ${mostRuns}`
 }
 
 export type DeadTopic = { original_topic: string; dead: number }

@@ -131,18 +131,25 @@ export async function listCronJobs(sql: Sql): Promise<CronJobView[]> {
   return views
 }
 
-/** When each job last succeeded, in seconds since 1970. */
+/** When each job last succeeded, in seconds since 1970; its first tick where it never has, which would else be no alarm. */
 export async function lastCronSuccesses(sql: Sql): Promise<{ job: string; at: number }[]> {
   return sql<{ job: string; at: number }[]>`
-    select job, extract(epoch from max(finished_at))::float8 as at
-    from dlq.dlq_cron_runs where outcome = 'done' group by job`
+    select job, extract(epoch from coalesce(max(finished_at) filter (where outcome = 'done'), min(tick)))::float8 as at
+    from dlq.dlq_cron_runs group by job`
 }
 
-/** Deletes executions from before `before`, except the last one of each job. Returns how many. */
+/**
+ * Deletes executions from before `before`, except of each job the last one that ended, and the last one that succeeded or,
+ * where none did, the first. Returns how many.
+ */
 export async function deleteOldCronRuns(sql: Sql, before: Date): Promise<number> {
   const result = await sql`
-    delete from dlq.dlq_cron_runs run
-    where tick < ${before}
-      and tick < (select max(tick) from dlq.dlq_cron_runs last where last.job = run.job and last.finished_at is not null)`
+    with kept as materialized (
+      select job, max(tick) filter (where finished_at is not null) as last,
+             coalesce(max(tick) filter (where outcome = 'done'), min(tick)) as success
+      from dlq.dlq_cron_runs group by job
+    )
+    delete from dlq.dlq_cron_runs run using kept
+    where kept.job = run.job and run.tick < ${before} and run.tick < kept.last and run.tick <> kept.success`
   return result.count
 }

@@ -1,0 +1,97 @@
+// One delivery to a receiver that answers as it is told to.
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { addDelivery, type Delivery, listDeliveries, retryDelivery } from 'dlq-core/queries/notifications/deliveries.ts'
+import { listChannels, recordChannels } from 'dlq-core/queries/notifications/routes.ts'
+import { createLog } from 'dlq-core/runtime/log.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { Registry } from 'prom-client'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createDeliver } from './deliver.ts'
+import { createNotificationMetrics } from './notification-metrics.ts'
+
+const database = useDatabase()
+const service = useServiceDatabase(database)
+const folder = mkdtempSync(join(tmpdir(), 'dlq-channels-'))
+let answer: { status: number; headers?: Record<string, string> }
+let asked = 0
+const server = createServer((request, response) => {
+  asked += 1
+  request.resume().on('end', () => response.writeHead(answer.status, answer.headers).end())
+})
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  writeFileSync(join(folder, 'url'), `http://127.0.0.1:${(server.address() as AddressInfo).port}/\n`)
+})
+afterAll(() => {
+  server.close()
+  rmSync(folder, { recursive: true })
+})
+beforeEach(async () => {
+  await emptyTables(database.sql, 'dlq.dlq_events', 'dlq.dlq_deliveries', 'graphile_worker._private_jobs')
+  await emptyTables(database.sql, 'dlq.dlq_notification_channels')
+  asked = 0
+})
+
+/** Returns the delivery afterwards, and the metric's lines. */
+async function deliver(
+  of: Partial<Pick<Delivery, 'kind' | 'event_ids'>> = {},
+): Promise<{ delivery: Delivery; tries: string[] }> {
+  const registry = new Registry()
+  const id = await addDelivery(service.sql, {
+    ...{ channel: 'chat', route: null, kind: of.kind ?? 'test', eventIds: of.event_ids ?? [], sendAt: new Date() },
+  })
+  await createDeliver({
+    ...{ sql: service.sql, source: 'dlq-manager', consoleUrl: null, now: () => new Date() },
+    ...{ log: createLog({ service: 'test', level: 'silent' }), metrics: createNotificationMetrics(registry) },
+    settings: () => ({
+      channels: [{ name: 'chat', kind: 'slack', url_file: join(folder, 'url') }],
+      ...{ allow_http: true, allow_networks: ['127.0.0.1'], include_messages: false },
+    }),
+  })({ id })
+  const found = await listDeliveries(service.sql, { state: null, before: null, limit: 1 })
+  const tries = (await registry.metrics()).split('\n').filter((line) => line.startsWith('dlq_notification_tries'))
+  return { delivery: found[0]!, tries }
+}
+
+test('a receiver that asks for two hours is not asked before, and then has a job', async () => {
+  answer = { status: 429, headers: { 'retry-after': '7200' } }
+  const { delivery, tries } = await deliver()
+  expect(delivery).toMatchObject({ state: 'waiting', attempts: 1, last_status: 429 })
+  expect(delivery.send_at.getTime() - Date.now()).toBeGreaterThan(7190_000)
+  const [job] = await database.sql`select max(run_at) as run_at from graphile_worker.jobs`
+  expect(job!.run_at).toEqual(delivery.send_at)
+  expect(tries).toEqual(['dlq_notification_tries_total{outcome="again"} 1'])
+})
+
+test('each try is counted by what came of it, and the channel says when it worked last', async () => {
+  await recordChannels(service.sql, [{ name: 'chat', kind: 'slack', host: '127.0.0.1' }])
+  answer = { status: 500 }
+  expect((await deliver()).tries).toEqual(['dlq_notification_tries_total{outcome="again"} 1'])
+  expect(await listChannels(service.sql)).toMatchObject([
+    { delivered_at: null, last_error: 'the receiver answered 500' },
+  ])
+  answer = { status: 204 }
+  expect((await deliver()).tries).toEqual(['dlq_notification_tries_total{outcome="delivered"} 1'])
+  expect(await listChannels(service.sql)).toMatchObject([{ delivered_at: expect.any(Date), last_error: null }])
+})
+
+test('what was delivered is not sent once more', async () => {
+  answer = { status: 204 }
+  const { delivery } = await deliver()
+  expect(await retryDelivery(service.sql, delivery.id)).toBeNull()
+})
+
+test('a delivery whose events are forgotten is dead, and not sent without them', async () => {
+  answer = { status: 204 }
+  const { delivery, tries } = await deliver({ kind: 'begin', event_ids: [crypto.randomUUID()] })
+  expect(delivery).toMatchObject({ state: 'dead', last_error: 'its events are forgotten' })
+  expect([asked, tries]).toEqual([0, ['dlq_notification_tries_total{outcome="dead"} 1']])
+})

@@ -1,0 +1,37 @@
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { expect, test } from 'vitest'
+import { createEventWatch } from './watch-events.ts'
+
+const database = useDatabase()
+const service = useServiceDatabase(database)
+
+const settings = () => ({ channels: [], allow_http: false, include_messages: false })
+
+async function look(): Promise<void> {
+  await database.sql`update dlq.dlq_event_watch set look_due_at = now()`
+  await createEventWatch({ sql: service.sql, settings, now: () => new Date() })()
+}
+
+test('a look begins where the last one ended, so that what is old does not take the places of what is new', async () => {
+  await database.sql`update dlq.dlq_event_watch set looked_at = now() - interval '1 day'`
+  await look()
+  const [watch] = await database.sql`select looked_at > now() - interval '1 minute' as is_now from dlq.dlq_event_watch`
+  expect(watch).toEqual({ is_now: true })
+})
+
+test('after thirty days events and deliveries are forgotten, but not what lasts or waits', async () => {
+  await emptyTables(database.sql, 'dlq.dlq_events', 'dlq.dlq_deliveries')
+  await database.sql`
+    insert into dlq.dlq_events (id, type, subject, severity, title, is_condition, at)
+    select gen_random_uuid(), 'old', n::text, 'info', 'old', n = 2, now() - interval '31 days' from generate_series(1, 2) n`
+  await database.sql`
+    insert into dlq.dlq_deliveries (channel, kind, state, send_at, created_at)
+    select 'on-call', 'test', state, now(), now() - interval '31 days' from unnest(array['delivered', 'waiting']) state`
+  await look()
+  expect((await database.sql`select is_condition from dlq.dlq_events where type = 'old'`).flat()).toEqual([
+    { is_condition: true },
+  ])
+  expect((await database.sql`select state from dlq.dlq_deliveries`).flat()).toEqual([{ state: 'waiting' }])
+})

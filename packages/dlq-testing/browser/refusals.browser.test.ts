@@ -1,0 +1,81 @@
+// What somebody has typed and asked for while the API refuses it: nothing is lost, and nothing is said that is not so.
+
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { insertGroupedRow } from '../src/browser/grouped-rows.ts'
+import { useConsole } from '../src/browser/use-console.ts'
+
+const console_ = useConsole()
+const expected = [/Failed to load resource/]
+const refusal = { status: 503, json: { error: { code: 'SYS_DLQ_UNAVAILABLE', message: 'the database is away' } } }
+
+const letter = (columns: Record<string, unknown> = {}) =>
+  insertGroupedRow(console_, {
+    ...{ original_topic: 'browser-refusals', error_class: 'com.example.RefusedException' },
+    ...{ error_message: 'amount -5 is negative', record_value: Buffer.from('{"amount":-5}') },
+    ...{ record_headers: console_.sql.json([]), ...columns },
+  })
+
+const groupOf = async (id: string): Promise<string> => {
+  const [row] = await console_.sql<[{ group_id: string }]>`select group_id from dlq.dlq_messages where id = ${id}`
+  return row.group_id
+}
+
+/** Refuses what asks for a change at such an address, until the answer is called. */
+async function refuse(page: Page, path: RegExp, methods: readonly string[]): Promise<() => Promise<void>> {
+  await page.route(path, (route) =>
+    methods.includes(route.request().method()) ? route.fulfill(refusal) : route.fallback(),
+  )
+  return () => page.unroute(path)
+}
+
+const changed = async (id: string, change: object): Promise<void> => {
+  const address = `${console_.fleet.open}/api/v1/dlq/messages/${id}`
+  const etag = (await fetch(address)).headers.get('etag')!
+  const answer = await fetch(address, {
+    method: 'PATCH',
+    headers: { 'content-type': 'application/json', 'if-match': etag },
+    body: JSON.stringify(change),
+  })
+  expect(answer.status).toBe(200)
+}
+
+test('a change that is saved and then not sent is said to be saved, and is sent when it is asked for again', async () => {
+  const id = await letter()
+  const page = await console_.open(`/messages/${id}/edit`, { expected })
+  await page.getByRole('tab', { name: 'Key' }).click()
+  await page.getByLabel('Key is written as').click()
+  await page.getByRole('option', { name: 'text' }).click()
+  await page.getByRole('textbox', { name: 'Key' }).fill('order-4711')
+  await page.getByRole('button', { name: 'Review' }).click()
+  await refuse(page, /\/retry$/, ['POST'])
+  await page.getByRole('button', { name: 'Save and retry' }).click()
+  await page.getByText('The change is saved; the message is not sent: the database is away').waitFor()
+  expect(await page.getByText('Not done').count()).toBe(0)
+  const [row] = await console_.sql`select record_key from dlq.dlq_messages where id = ${id}`
+  expect(row!.record_key).toEqual(Buffer.from('order-4711'))
+  await page.unroute(/\/retry$/)
+  await page.route(/\/retry$/, (route) => route.fulfill({ json: { message: 'sent to browser-refusals' } }))
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByText('Saved. Sent to browser-refusals.').waitFor()
+})
+
+test('a file that was chosen is kept where somebody else has changed the message', async () => {
+  const id = await letter({ record_value: Buffer.from([0xff, 0xfe, 0x00, 0x80]) })
+  const page = await console_.open(`/messages/${id}/edit`, { expected })
+  const chooser = page.waitForEvent('filechooser')
+  await page.getByRole('button', { name: 'Choose a file' }).click()
+  const mended = Buffer.from([1, 2, 3])
+  await (await chooser).setFiles({ name: 'mended.bin', mimeType: 'application/octet-stream', buffer: mended })
+  await page.getByText('mended.bin, 3 B').waitFor()
+  await changed(id, { max_retries: 9 })
+  await page.getByRole('button', { name: 'Review' }).click()
+  await page.getByRole('button', { name: 'Save only' }).click()
+  await page.getByRole('button', { name: 'Keep mine' }).click()
+  await page.getByText('mended.bin, 3 B').waitFor()
+  await page.getByRole('button', { name: 'Review' }).click()
+  await page.getByRole('button', { name: 'Save only' }).click()
+  await page.getByText('Saved, and not sent.').waitFor()
+  const [row] = await console_.sql`select record_value from dlq.dlq_messages where id = ${id}`
+  expect(row!.record_value).toEqual(mended)
+})

@@ -79,3 +79,34 @@ test('a file that was chosen is kept where somebody else has changed the message
   const [row] = await console_.sql`select record_value from dlq.dlq_messages where id = ${id}`
   expect(row!.record_value).toEqual(mended)
 })
+
+const policy = async (pattern: string, change?: object): Promise<object> => {
+  const put = { method: 'PUT', headers: { 'content-type': 'application/json' }, body: JSON.stringify(change) }
+  const address = `${console_.fleet.open}/api/v1/policies/${pattern}`
+  const answer = await fetch(address, change === undefined ? {} : put)
+  expect(answer.status).toBe(200)
+  return ((await answer.json()) as { policy: object }).policy
+}
+
+test('a policy that somebody else has changed, or made, meanwhile keeps what was typed above it', async () => {
+  for (const pattern of ['browser-refusals.old', 'browser-refusals.new']) {
+    if (pattern.endsWith('old')) await policy(pattern, { weight: 2 })
+    const page = await console_.open(`/policies/${pattern}/edit`, { expected })
+    const attempts = page.getByLabel('Attempts', { exact: true })
+    await attempts.fill('7')
+    await page.getByLabel('Reason').fill('the partner asked for it')
+    await policy(pattern, { rate_per_second: 5 })
+    await page.getByRole('button', { name: 'Save' }).click()
+    const said = page.getByText('It has been changed meanwhile')
+    await said.waitFor()
+    expect(await policy(pattern)).not.toHaveProperty('max_retries')
+    await page.getByRole('button', { name: 'Read what it is now' }).click()
+    await said.waitFor({ state: 'hidden' })
+    expect(await attempts.inputValue()).toBe('7')
+    expect(await page.getByLabel('Messages a second').inputValue()).toBe('5')
+    expect(await page.getByLabel('Reason').inputValue()).toBe('the partner asked for it')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('heading', { name: pattern, exact: true }).waitFor()
+    expect(await policy(pattern)).toMatchObject({ max_retries: 7, rate_per_second: 5 })
+  }
+})

@@ -110,3 +110,15 @@ test('a policy that somebody else has changed, or made, meanwhile keeps what was
     expect(await policy(pattern)).toMatchObject({ max_retries: 7, rate_per_second: 5 })
   }
 })
+
+test('what an earlier action was refused for does not stand beside the answer of the next one', async () => {
+  const page = await console_.open(`/messages/${await letter()}`, { expected })
+  await refuse(page, /\/dead$/, ['POST'])
+  await page.route(/\/retry$/, (route) => route.fulfill({ json: { message: 'sent to browser-refusals' } }))
+  await page.getByRole('button', { name: 'Give up' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Give up' }).click()
+  await page.getByText('Not done').waitFor()
+  await page.getByRole('button', { name: 'Retry now' }).click()
+  await page.getByText('sent to browser-refusals').waitFor()
+  expect(await page.getByText('Not done').count()).toBe(0)
+})

@@ -1,0 +1,29 @@
+// From one thing to the next, from one tab to another, from one clock to another: what is said belongs to what is shown.
+
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { insertGroupedRow } from '../src/browser/grouped-rows.ts'
+import { useConsole } from '../src/browser/use-console.ts'
+import { eventually } from '../src/eventually.ts'
+
+const console_ = useConsole()
+const expected = [/Failed to load resource/]
+
+test('the answer for one message is not shown at the next one', async () => {
+  for (const amount of [1, 2])
+    await insertGroupedRow(console_, {
+      ...{ original_topic: 'browser-neighbours', error_message: `amount ${amount} is odd` },
+      ...{ record_value: Buffer.from('1'), record_headers: console_.sql.json([]) },
+    })
+  const page = await console_.open('/messages?topic=browser-neighbours')
+  await page.getByRole('link', { name: 'amount 2 is odd' }).click()
+  await page.getByRole('heading', { name: 'amount 2 is odd' }).waitFor()
+  await page.keyboard.press(']')
+  await page.getByRole('heading', { name: 'amount 1 is odd' }).waitFor()
+  await page.route(/\/retry$/, (route) => route.fulfill({ json: { message: 'sent to browser-neighbours' } }))
+  await page.keyboard.press('r')
+  await page.getByText('sent to browser-neighbours').waitFor()
+  await page.keyboard.press('[')
+  await page.getByRole('heading', { name: 'amount 2 is odd' }).waitFor()
+  expect(await page.getByText('sent to browser-neighbours').count()).toBe(0)
+})

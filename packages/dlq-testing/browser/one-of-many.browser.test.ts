@@ -27,3 +27,26 @@ test('the answer for one message is not shown at the next one', async () => {
   await page.getByRole('heading', { name: 'amount 2 is odd' }).waitFor()
   expect(await page.getByText('sent to browser-neighbours').count()).toBe(0)
 })
+
+test('the draft of a run over a thousand chosen messages can be reloaded and passed on', async () => {
+  await console_.sql`
+    insert into dlq.dlq_messages (original_topic, error_message, status)
+    select 'browser-chosen', 'one of many', 'PENDING' from generate_series(1, 1000)`
+  const page = await console_.open(`/messages?topic=browser-chosen`)
+  await page.getByText('1,000 messages match.').waitFor()
+  await eventually(async () => {
+    await page.evaluate('scrollTo(0, document.body.scrollHeight)')
+    expect(await page.getByRole('table', { name: 'Messages' }).getAttribute('aria-rowcount')).toBe('1001')
+  })
+  await page.evaluate('scrollTo(0, 0)')
+  await page.getByRole('checkbox', { name: 'Select what is loaded' }).click({ force: true })
+  await page.getByText('1,000 messages selected').waitFor()
+  await page.getByRole('link', { name: 'Retry…' }).click()
+  await page.getByRole('button', { name: 'Retry 1,000 messages to browser-chosen' }).waitFor()
+  await page.reload()
+  await page.getByRole('button', { name: 'Retry 1,000 messages to browser-chosen' }).waitFor()
+  await page.goto(`${page.url().slice(0, -40)}`)
+  await page.reload()
+  await page.getByText('The link was cut').waitFor()
+  expect(await page.getByRole('button', { name: /^Retry/ }).isDisabled()).toBe(true)
+})

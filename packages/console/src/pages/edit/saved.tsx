@@ -80,7 +80,7 @@ export function Saved({ before, sent, fault, onSend, reason, lines, stored }: Pr
             ref={first}
             to="/runs/new"
             search={search}
-            hash={printDraftHash(patch, reason)}
+            hash={printDraftHash({ patch, reason })}
             className={buttonClass('primary')}
           >
             {others === null

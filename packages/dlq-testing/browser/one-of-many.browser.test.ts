@@ -50,3 +50,21 @@ test('the draft of a run over a thousand chosen messages can be reloaded and pas
   await page.getByText('The link was cut').waitFor()
   expect(await page.getByRole('button', { name: /^Retry/ }).isDisabled()).toBe(true)
 })
+
+test('who may only read is offered no key that does nothing', async () => {
+  const id = await insertGroupedRow(console_, {
+    ...{ original_topic: 'browser-read-only', error_message: 'amount -5 is negative' },
+    ...{ record_value: Buffer.from('1'), record_headers: console_.sql.json([]) },
+  })
+  const [row] = await console_.sql<[{ group_id: string }]>`select group_id from dlq.dlq_messages where id = ${id}`
+  const page = await console_.open(`/groups/${row.group_id}`, { as: 'auditor' })
+  await page.getByRole('heading', { name: 'Newest' }).waitFor()
+  await page.getByRole('button', { name: 'auditor' }).waitFor()
+  for (const key of ['m', 'n']) await page.keyboard.press(key)
+  await page.waitForTimeout(500)
+  expect(await page.getByRole('dialog').count()).toBe(0)
+  await page.keyboard.press('g')
+  await page.keyboard.press('g')
+  await page.getByText(/^j k move/).waitFor()
+  expect(await page.getByText('s snooze').count()).toBe(0)
+})

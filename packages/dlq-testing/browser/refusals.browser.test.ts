@@ -40,6 +40,35 @@ const changed = async (id: string, change: object): Promise<void> => {
   expect(answer.status).toBe(200)
 }
 
+test('a note that is not taken stays where it was typed, beside what was wrong', async () => {
+  const group = await groupOf(await letter())
+  const page = await console_.open(`/groups/${group}`, { expected })
+  const allow = await refuse(page, /\/api\/v1\/groups\//, ['PATCH'])
+  await page.getByRole('button', { name: 'Add a note' }).click()
+  await page.getByRole('textbox', { name: 'Note' }).fill('restart the payments service first')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('dialog').getByText('the database is away').waitFor()
+  await allow()
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByText('Note: restart the payments service first').waitFor()
+  await page.getByRole('dialog').waitFor({ state: 'hidden' })
+})
+
+test('a group that is not changed says so until the next change', async () => {
+  const group = await groupOf(await letter({ error_class: 'com.example.StaysException' }))
+  for (const path of [`/groups/${group}`, '/groups?q=StaysException']) {
+    const page = await console_.open(path, { expected })
+    await page.getByText('StaysException').first().waitFor()
+    const allow = await refuse(page, /\/api\/v1\/groups\//, ['PATCH'])
+    await page.keyboard.press('a')
+    const said = page.getByRole('alert').filter({ hasText: /^Not changed/ })
+    await said.waitFor()
+    await allow()
+    await page.keyboard.press('a')
+    await said.waitFor({ state: 'hidden' })
+  }
+})
+
 test('a change that is saved and then not sent is said to be saved, and is sent when it is asked for again', async () => {
   const id = await letter()
   const page = await console_.open(`/messages/${id}/edit`, { expected })

@@ -7,8 +7,9 @@ import { Button } from '../../components/controls/button.tsx'
 import { Dialog, DialogActions } from '../../components/controls/dialog.tsx'
 import { Menu } from '../../components/controls/menu.tsx'
 import { TextField } from '../../components/controls/text-field.tsx'
+import { FaultText } from '../../components/show/fault.tsx'
 import { say, toast } from '../../components/toasts.tsx'
-import { faultOf } from '../../data/faults.ts'
+import { faultOf, type PageFault } from '../../data/faults.ts'
 import { changeGroup, type ErrorGroup, type GroupChange, groupQuery } from '../../data/queries/groups.ts'
 import { meQuery, useMissingRole } from '../../data/session.ts'
 import { nextMorning } from '../../domain/time.ts'
@@ -57,7 +58,6 @@ export function useGroupChange() {
           .finally(() => void client.invalidateQueries())
       })
     },
-    onError: (error) => say(`Not changed: ${faultOf(error).message}`),
     onSettled: async (_data, _error, { group }) => {
       await client.invalidateQueries({ queryKey: groupQuery(group.id).queryKey })
       await client.invalidateQueries({ queryKey: ['groups'] })
@@ -73,7 +73,13 @@ export function useTriage(group: ErrorGroup | null) {
   const [asked, setAsked] = useState<'owner' | 'note' | null>(null)
   const me = client.getQueryData(meQuery.queryKey)?.actor ?? 'anonymous'
   const apply = (to: GroupChange, words: string) => {
-    if (group !== null && refusal === null) change.mutate({ group, change: to, words })
+    if (group !== null && refusal === null)
+      change.mutate({ group, change: to, words }, { onSuccess: () => setAsked(null) })
+  }
+  const ask = (what: 'owner' | 'note') => {
+    if (refusal !== null) return
+    change.reset()
+    setAsked(what)
   }
   const snooze = (id: string) =>
     apply(
@@ -95,9 +101,10 @@ export function useTriage(group: ErrorGroup | null) {
     s: () => act('snooze'),
     i: () => act('ignore'),
     d: () => act('done'),
-    m: () => setAsked('owner'),
-    n: () => setAsked('note'),
+    m: () => ask('owner'),
+    n: () => ask('note'),
   }
+  const fault = change.error === null ? null : faultOf(change.error)
   const menus =
     group === null ? null : (
       <>
@@ -130,16 +137,18 @@ export function useTriage(group: ErrorGroup | null) {
           onChoose={(id) => {
             if (id === 'mine') keys.a()
             else if (id === 'nobody') apply({ owner: null }, 'Owned by nobody')
-            else setAsked('owner')
+            else ask('owner')
           }}
         />
-        <Button look="quiet" refusal={refusal} onPress={() => setAsked('note')}>
+        <Button look="quiet" refusal={refusal} onPress={() => ask('note')}>
           {group.note === null ? 'Add a note' : 'Change the note'}
         </Button>
         {asked === null ? null : (
           <AskText
             what={asked}
             former={group[asked] ?? ''}
+            isPending={change.isPending}
+            fault={fault}
             onClose={() => setAsked(null)}
             onSave={(text) =>
               apply({ [asked]: text === '' ? null : text }, asked === 'note' ? 'Noted' : `Owned by ${text || 'nobody'}`)
@@ -148,20 +157,27 @@ export function useTriage(group: ErrorGroup | null) {
         )}
       </>
     )
-  return { keys, menus }
+  return { keys, menus, fault: asked === null ? fault : null }
 }
 
-type AskProps = { what: 'owner' | 'note'; former: string; onClose: () => void; onSave: (text: string) => void }
+type AskProps = {
+  what: 'owner' | 'note'
+  former: string
+  isPending: boolean
+  fault: PageFault | null
+  onClose: () => void
+  onSave: (text: string) => void
+}
 
-function AskText({ what, former, onClose, onSave }: AskProps) {
+/** It is closed once the answer is there: what is typed is not lost by a refusal. */
+function AskText({ what, former, isPending, fault, onClose, onSave }: AskProps) {
   const [text, setText] = useState(former)
   return (
     <Dialog title={what === 'owner' ? 'Who owns this group?' : 'Note for whoever comes next'} onClose={onClose}>
       <Form
         onSubmit={(event) => {
           event.preventDefault()
-          onSave(text.trim())
-          onClose()
+          if (!isPending) onSave(text.trim())
         }}
       >
         <TextField
@@ -171,10 +187,11 @@ function AskText({ what, former, onClose, onSave }: AskProps) {
           autoFocus
           {...(what === 'note' ? { lines: 3 } : {})}
         />
+        {fault === null ? null : <FaultText fault={fault} what="Not changed" />}
         <DialogActions>
           <Button onPress={onClose}>Leave it</Button>
-          <Button type="submit" look="primary">
-            Save
+          <Button type="submit" look="primary" isDisabled={isPending}>
+            {isPending ? 'Saving …' : 'Save'}
           </Button>
         </DialogActions>
       </Form>

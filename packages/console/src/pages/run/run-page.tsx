@@ -273,7 +273,9 @@ function Items({ run, outcome, active }: { run: Run; outcome: string; active: bo
         />
       }
     >
-      {items.error === null ? null : <FaultText fault={faultOf(items.error)} what="They cannot be read" />}
+      {items.error === null ? null : (
+        <FaultText fault={faultOf(items.error)} what="They cannot be read" onRetry={() => void items.refetch()} />
+      )}
       {items.data?.length === 0 && !items.isPlaceholderData ? <p className={styles.quiet}>None {words}.</p> : null}
       <HiddenNote of={items.data?.flatMap((item) => [item, item.message]) ?? []} />
       <ul className={styles.items}>

@@ -68,3 +68,36 @@ test('who may only read is offered no key that does nothing', async () => {
   await page.getByText(/^j k move/).waitFor()
   expect(await page.getByText('s snooze').count()).toBe(0)
 })
+
+/** The page of a run that has this state for as long as it is looked at. */
+async function openRun(status: string, clockMs = Date.now()): Promise<Page> {
+  const id = await insertGroupedRow(console_, {
+    ...{ original_topic: 'browser-runs', error_message: 'amount -5 is negative' },
+    ...{ record_value: Buffer.from('1'), record_headers: console_.sql.json([]) },
+  })
+  const answer = await fetch(`${console_.fleet.open}/api/v1/runs`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ kind: 'dead', selection: { ids: [id] } }),
+  })
+  const run = (await answer.json()) as { id: string }
+  const page = await console_.open('/settings', { expected })
+  await page.clock.install({ time: clockMs })
+  await page.route(`**/api/v1/runs/${run.id}`, async (route) => {
+    const response = await route.fetch()
+    await route.fulfill({ response, json: { ...(await response.json()), status, ended_at: null } })
+  })
+  // Each stream opens again at once: the page is told something all the time.
+  const events = `retry: 200\nevent: progress\ndata: {"status":"${status}"}\n\n`
+  await page.route('**/events', (route) => route.fulfill({ contentType: 'text/event-stream', body: events }))
+  await page.goto(`${console_.fleet.open}/console/runs/${run.id}`)
+  await page.getByRole('group', { name: 'What can be done with this run' }).waitFor()
+  return page
+}
+
+test('a run that is being cancelled offers nothing that would be refused', async () => {
+  const page = await openRun('cancelling')
+  const actions = page.getByRole('group', { name: 'What can be done with this run' })
+  for (const name of ['Pause', 'Cancel…']) expect(await actions.getByRole('button', { name }).isDisabled()).toBe(true)
+  expect(await actions.getByRole('button', { name: /^Rate/ }).getAttribute('aria-disabled')).toBe('true')
+})

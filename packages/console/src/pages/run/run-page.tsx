@@ -180,11 +180,21 @@ function RunActions({ run, active }: { run: Run; active: boolean }) {
       <ActionBar label="What can be done with this run">
         {active ? (
           <>
-            <Button look="primary" refusal={refusal} isDisabled={isPending} onPress={toggle}>
+            <Button
+              look="primary"
+              refusal={refusal}
+              isDisabled={isPending || run.status === 'cancelling'}
+              onPress={toggle}
+            >
               {paused ? 'Resume all the same' : 'Pause'}
             </Button>
             <RateMenu run={run} refusal={refusal} onChange={changeRate} />
-            <Button look="danger" refusal={refusal} onPress={() => setConfirming(true)}>
+            <Button
+              look="danger"
+              refusal={refusal}
+              isDisabled={run.status === 'cancelling'}
+              onPress={() => setConfirming(true)}
+            >
               Cancel…
             </Button>
           </>

@@ -101,3 +101,11 @@ test('a run that is being cancelled offers nothing that would be refused', async
   for (const name of ['Pause', 'Cancel…']) expect(await actions.getByRole('button', { name }).isDisabled()).toBe(true)
   expect(await actions.getByRole('button', { name: /^Rate/ }).getAttribute('aria-disabled')).toBe('true')
 })
+
+test('a run that is told of is live, whatever the clock of the browser says', async () => {
+  const page = await openRun('running', Date.now() - 3 * 3_600_000)
+  for (let looks = 0; looks < 15; looks++) {
+    expect(await page.getByText(/^nothing new for/).count()).toBe(0)
+    await page.waitForTimeout(200)
+  }
+})

@@ -11,6 +11,7 @@ import { FaultText } from '../../components/show/fault.tsx'
 import { say, toast } from '../../components/toasts.tsx'
 import { faultOf, type PageFault } from '../../data/faults.ts'
 import { changeGroup, type ErrorGroup, type GroupChange, groupQuery } from '../../data/queries/groups.ts'
+import { serverNow } from '../../data/server-clock.ts'
 import { meQuery, useMissingRole } from '../../data/session.ts'
 import { nextMorning } from '../../domain/time.ts'
 
@@ -32,7 +33,7 @@ export function triageChange(act: TriageAct, me: string): { change: GroupChange;
   if (act === 'mine') return { change: { owner: me }, words: `Yours, ${me}` }
   if (act === 'snooze')
     return {
-      change: { state: 'snoozed', snoozed_until: snoozes[0].until(new Date()).toISOString() },
+      change: { state: 'snoozed', snoozed_until: snoozes[0].until(new Date(serverNow())).toISOString() },
       words: 'Snoozed for 1 hour',
     }
   if (act === 'ignore')
@@ -87,7 +88,7 @@ export function useTriage(group: ErrorGroup | null) {
         state: 'snoozed',
         snoozed_until: snoozes
           .find((one) => one.id === id)!
-          .until(new Date())
+          .until(new Date(serverNow()))
           .toISOString(),
       },
       'Snoozed',

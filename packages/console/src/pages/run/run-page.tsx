@@ -20,6 +20,7 @@ import { changeGroup } from '../../data/queries/groups.ts'
 import { useRunControls } from '../../data/queries/run-controls.ts'
 import { type Run, runItemsQuery, runQuery } from '../../data/queries/runs.ts'
 import { useRunEvents } from '../../data/run-events.ts'
+import { serverNow } from '../../data/server-clock.ts'
 import { useMissingRole } from '../../data/session.ts'
 import { ineligibleWords, searchOfSelection } from '../../domain/run-draft.ts'
 import { runStages, runVerdict } from '../../domain/run-verdict.ts'
@@ -42,7 +43,7 @@ export function RunPage() {
     ...runQuery(id),
     refetchInterval: (state) => {
       const endedAt = state.state.data?.ended_at
-      return endedAt != null && Date.now() - Date.parse(endedAt) > watchedMs ? false : live
+      return endedAt != null && serverNow() - Date.parse(endedAt) > watchedMs ? false : live
     },
   })
   const run = query.data

@@ -69,6 +69,20 @@ test('who may only read is offered no key that does nothing', async () => {
   expect(await page.getByText('s snooze').count()).toBe(0)
 })
 
+test('who signs in again in one tab is signed in in the others', async () => {
+  const page = await console_.open('/groups', { as: 'operator' })
+  await page.getByRole('heading', { name: 'Groups' }).waitFor()
+  await page.context().clearCookies()
+  await page.getByLabel('Token').waitFor()
+  const second = await page.context().newPage()
+  await second.goto(page.url())
+  await second.getByLabel('Token').fill(console_.fleet.tokens.operator)
+  await second.getByRole('button', { name: 'Sign in' }).click()
+  await second.getByLabel('Token').waitFor({ state: 'hidden' })
+  await page.getByLabel('Token').waitFor({ state: 'hidden' })
+  await page.getByRole('button', { name: 'operator' }).waitFor()
+})
+
 /** The page of a run that has this state for as long as it is looked at. */
 async function openRun(status: string, clockMs = Date.now()): Promise<Page> {
   const id = await insertGroupedRow(console_, {

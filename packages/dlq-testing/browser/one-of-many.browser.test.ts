@@ -51,6 +51,27 @@ test('the draft of a run over a thousand chosen messages can be reloaded and pas
   expect(await page.getByRole('button', { name: /^Retry/ }).isDisabled()).toBe(true)
 })
 
+test('what somebody else has noted meanwhile is not taken back with one’s own change', async () => {
+  const id = await insertGroupedRow(console_, {
+    ...{ original_topic: 'browser-taken-back', error_message: 'amount -5 is negative' },
+    ...{ error_class: 'com.example.TakenBack', record_value: Buffer.from('1'), record_headers: console_.sql.json([]) },
+  })
+  const [row] = await console_.sql<[{ group_id: string }]>`select group_id from dlq.dlq_messages where id = ${id}`
+  const page = await console_.open(`/groups/${row.group_id}`)
+  await page.getByRole('heading', { name: 'Newest' }).waitFor()
+  await page.keyboard.press('d')
+  await page.getByText(/^Resolved; it comes back/).waitFor()
+  const address = `${console_.fleet.open}/api/v1/groups/${row.group_id}`
+  await fetch(address, {
+    method: 'PATCH',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ note: 'the partner knows' }),
+  })
+  await page.keyboard.press('z')
+  await page.getByText('Taken back').waitFor()
+  expect(await (await fetch(address)).json()).toMatchObject({ state: 'open', note: 'the partner knows' })
+})
+
 test('who may only read is offered no key that does nothing', async () => {
   const id = await insertGroupedRow(console_, {
     ...{ original_topic: 'browser-read-only', error_message: 'amount -5 is negative' },

@@ -15,9 +15,14 @@ import { serverNow } from '../../data/server-clock.ts'
 import { meQuery, useMissingRole } from '../../data/session.ts'
 import { nextMorning } from '../../domain/time.ts'
 
-/** The change that puts a group back to what it was. */
-function formerOf({ state, snoozed_until, owner, note }: ErrorGroup): GroupChange {
-  return { state, owner, note, ...(state === 'snoozed' && snoozed_until !== null ? { snoozed_until } : {}) }
+/** The change that takes another one back. What that did not touch stays: somebody else may have changed it since. */
+function formerOf({ state, snoozed_until, owner, note }: ErrorGroup, change: GroupChange): GroupChange {
+  return {
+    ...(change.state === undefined ? {} : { state }),
+    ...(change.state !== undefined && state === 'snoozed' && snoozed_until !== null ? { snoozed_until } : {}),
+    ...(change.owner === undefined ? {} : { owner }),
+    ...(change.note === undefined ? {} : { note }),
+  }
 }
 
 const snoozes = [
@@ -51,9 +56,9 @@ export function useGroupChange() {
       changeGroup(group.id, change),
     // Until it is answered nothing can be taken back: the key would take back the change before it.
     onMutate: () => toast.set(null),
-    onSuccess: (_, { group, words }) => {
+    onSuccess: (_, { group, change, words }) => {
       say(words, () => {
-        void changeGroup(group.id, formerOf(group))
+        void changeGroup(group.id, formerOf(group, change))
           .then(() => say('Taken back'))
           .catch((error) => say(`It could not be taken back: ${faultOf(error).message}`))
           .finally(() => void client.invalidateQueries())

@@ -221,6 +221,8 @@ export function createAppRouter(queryClient: QueryClient) {
     parseSearch,
     stringifySearch: printSearch,
     scrollRestoration: true,
+    // What was asked and answered about one thing is not said of the next.
+    defaultRemountDeps: ({ params }) => params,
     defaultPreload: 'intent',
     defaultPreloadStaleTime: 0,
     defaultNotFoundComponent: NotFound,

@@ -11116,6 +11116,8 @@ export interface operations {
             header?: {
                 /** @description The ETag that it was read with, or `*`: 412 where it has changed since */
                 "if-match"?: string;
+                /** @description `*`: only a new policy; 412 where there is one */
+                "if-none-match"?: "*";
             };
             path: {
                 pattern: string;

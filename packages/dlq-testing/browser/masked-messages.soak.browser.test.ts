@@ -80,6 +80,22 @@ test('who may see behind masks says why, and sees it, and the read is recorded',
   expect(await page.content()).not.toContain('example.com')
 })
 
+test('what is too large for the editor is downloaded as it was asked to be shown', async () => {
+  const value = JSON.stringify({ customer: { email }, rows: 'x'.repeat(1_100_000) })
+  const id = await insertGroupedRow(console_, {
+    ...{ original_topic: 'browser.masked.orders', error_message: 'too large' },
+    ...{ record_value: Buffer.from(value), record_headers: console_.sql.json([]) },
+  })
+  const page = await console_.open(`/messages/${id}/edit`, { as: 'unmasker' })
+  await page.getByRole('button', { name: 'Show what is hidden…' }).click()
+  await page.getByLabel('Reason').fill('ticket 8')
+  await page.getByRole('dialog').getByRole('button', { name: 'Show it' }).click()
+  const download = page.waitForEvent('download')
+  await page.getByRole('link', { name: 'Download' }).click()
+  const bytes = Buffer.concat(await Array.fromAsync(await (await download).createReadStream()))
+  expect(bytes.toString()).toBe(value)
+})
+
 test('a copy is compared with the record that failed, and gives way to it', async () => {
   const created = await createConsoleTopics(topics, 'origin')
   const producer = topics.kafka.producer({ allowAutoTopicCreation: false })

@@ -1,7 +1,7 @@
 // The sheet over a page that may not be read without signing in. The page beneath stays as it is.
 
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { Form } from 'react-aria-components'
 import { Button, buttonClass } from '../components/controls/button.tsx'
 import { Dialog, DialogActions } from '../components/controls/dialog.tsx'
@@ -17,11 +17,12 @@ export function SignIn() {
   const ways = config?.sign_in ?? ['token']
   const here = `${location.pathname}${location.search}${location.hash}`
 
+  // What was read without rights is asked again; a change that was refused is not repeated by itself.
+  useEffect(() => () => void client.invalidateQueries(), [client])
+
   const submit = async () => {
     try {
       await signIn(token.trim())
-      // What was read without rights is asked again; a change that was refused is not repeated by itself.
-      await client.invalidateQueries()
     } catch (error) {
       const { status, message } = faultOf(error)
       setFault(status === 401 ? 'This token is not known, or it has expired.' : message)

@@ -41,6 +41,7 @@ async function loggedFetch(request: Request): Promise<Response> {
     ms: null,
   }
   requestLog.set([entry, ...requestLog.get()].slice(0, maxLogged))
+  const wasNeeded = signInNeeded.get()
   const settle = (status: number) =>
     requestLog.set(requestLog.get().map((one) => (one.id === id ? { ...one, status, ms: Date.now() - entry.at } : one)))
   try {
@@ -49,6 +50,8 @@ async function loggedFetch(request: Request): Promise<Response> {
     readServerDate(response.headers.get('date'))
     if (response.ok && tellsOfData(entry.path)) lastAnswerAt.set(serverNow())
     if (response.status === 401) signInNeeded.set(true)
+    // Asked since then, and answered: somebody has signed in, in another tab of this browser.
+    else if (wasNeeded && response.ok && tellsOfData(entry.path)) signInNeeded.set(false)
     return response
   } catch (error) {
     settle(0)

@@ -6,6 +6,7 @@ import { activeStatuses } from '../domain/runs.ts'
 import { apiBase, lastAnswerAt } from './api.ts'
 import { livePaused } from './live.ts'
 import { activeRunsQuery, type Run, runQuery } from './queries/runs.ts'
+import { serverNow } from './server-clock.ts'
 import { useStore } from './store.ts'
 
 export function useRunEvents(id: string, active: boolean): void {
@@ -15,7 +16,7 @@ export function useRunEvents(id: string, active: boolean): void {
     if (!active || paused) return
     let source: EventSource | null = null
     const onEvent = (event: MessageEvent<string>) => {
-      lastAnswerAt.set(Date.now())
+      lastAnswerAt.set(serverNow())
       const { queryKey } = runQuery(id)
       const told = JSON.parse(event.data) as Partial<Run>
       // An event says what has changed; what only the answer for one run has, stays.

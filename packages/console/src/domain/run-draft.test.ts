@@ -47,6 +47,15 @@ test('relative times of a list are moments in its draft, because a selection is 
   })
 })
 
+test('messages that were chosen one by one stand beside the address, which says how many there are', () => {
+  const read = (ids: string, chosen: string[]) => readDraft({ kind: 'retry', ids }, new Date(), chosen)
+  expect(read('2', ['a', 'b'])).toMatchObject({ selection: { ids: ['a', 'b'] }, everything: false, isCut: false })
+  expect(read('2', ['a'])).toMatchObject({ everything: false, isCut: true })
+  expect(read('2', [])).toMatchObject({ everything: false, isCut: true })
+  expect(read('a,b', [])).toMatchObject({ selection: { ids: ['a', 'b'] }, isCut: false })
+  expect(draft.isCut).toBe(false)
+})
+
 test('the dry run asks for the same selection, and starts nothing', () => {
   expect(runRequest(draft, { ...given, matched: null })).toEqual({
     kind: 'retry',

@@ -26,6 +26,8 @@ export type Draft = {
   readonly selection: Readonly<Record<string, unknown>>
   /** It has no narrower than everything. */
   readonly everything: boolean
+  /** Not all of the messages that were chosen are in it. */
+  readonly isCut: boolean
   readonly rate: number | null
   /** Null: careful from 21 messages on. */
   readonly canary: CanaryChoice | null
@@ -38,13 +40,13 @@ export type Draft = {
   readonly adopt: boolean
 }
 
-/** `now`: what relative times (`-24h`) are counted from. */
-export function readDraft(search: Search, now: Date): Draft {
+/** `now`: what relative times (`-24h`) are counted from. `chosen`: the messages of which `search` says only how many they are. */
+export function readDraft(search: Search, now: Date, chosen: readonly string[] = []): Draft {
   const kind = draftKinds.find((one) => one === search.kind) ?? 'retry'
   const rate = Number(search.rate_per_second)
   return {
     kind,
-    ...selectionOf(search, now),
+    ...selectionOf(search, now, chosen),
     rate: search.rate_per_second !== undefined && rate > 0 ? rate : null,
     canary: search.canary === 'careful' || search.canary === 'off' ? search.canary : null,
     onRefailure: search.on_refailure === 'continue' || search.on_refailure === 'cancel' ? search.on_refailure : 'pause',
@@ -55,13 +57,22 @@ export function readDraft(search: Search, now: Date): Draft {
   }
 }
 
-function selectionOf(search: Search, now: Date): { selection: Record<string, unknown>; everything: boolean } {
-  if (search.failed_again_in) return { selection: { failed_again_in: search.failed_again_in }, everything: false }
-  if (search.ids) return { selection: { ids: search.ids.split(',') }, everything: false }
-  if (search.group) return { selection: { group: search.group }, everything: false }
+function selectionOf(
+  search: Search,
+  now: Date,
+  chosen: readonly string[],
+): Pick<Draft, 'selection' | 'everything' | 'isCut'> {
+  const whole = { everything: false, isCut: false }
+  if (search.failed_again_in) return { selection: { failed_again_in: search.failed_again_in }, ...whole }
+  if (search.ids) {
+    const isCount = /^\d+$/.test(search.ids)
+    const ids = isCount ? chosen : search.ids.split(',')
+    return { selection: { ids }, everything: false, isCut: isCount && ids.length !== Number(search.ids) }
+  }
+  if (search.group) return { selection: { group: search.group }, ...whole }
   const { topic, ...rest } = requestFilter(filterOf(search), now)
   const filter: MessageFilter = topic === undefined ? rest : { topic, ...rest }
-  return { selection: { filter }, everything: Object.keys(filter).every((name) => name === 'archived') }
+  return { ...whole, selection: { filter }, everything: Object.keys(filter).every((name) => name === 'archived') }
 }
 
 /**

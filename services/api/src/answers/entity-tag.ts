@@ -19,3 +19,9 @@ export function requireTag(ifMatch: string | undefined, etag: string | null, wha
   if (ifMatch !== undefined && (etag === null || !matchesTag(ifMatch, etag)))
     throw new ApiError('SYS_DLQ_PRECONDITION_FAILED', `${what} has changed since it was read; read it again`)
 }
+
+/** If-None-Match: `*`. @throws {ApiError} 412 where the thing exists: it is not to be replaced by who knows nothing of it */
+export function requireAbsent(ifNoneMatch: string | undefined, exists: boolean, what: string): void {
+  if (ifNoneMatch !== undefined && exists)
+    throw new ApiError('SYS_DLQ_PRECONDITION_FAILED', `${what} exists by now; read it first`)
+}

@@ -138,6 +138,23 @@ test('a change of what somebody else has changed meanwhile is refused by its ETa
   expect((await change('DELETE', answer.headers.get('etag')!)).status).toBe(200)
 })
 
+test('a new policy does not take the place of one that somebody else has made meanwhile', async () => {
+  const create = (query = '', header = '*') =>
+    request(`PUT /api/v1/policies/invoices.*${query}`, {
+      headers: { 'content-type': 'application/json', 'if-none-match': header },
+      body: '{"weight":2}',
+    })
+  expect((await create('', '"another"')).status).toBe(400)
+  expect((await create('?dry_run=true')).status).toBe(200)
+  expect((await create()).status).toBe(200)
+  await put('invoices.*', { max_retries: 5 })
+  expect((await create('?dry_run=true')).status).toBe(412)
+  expect((await create()).status).toBe(412)
+  expect(await database.sql`select max_retries, weight from dlq.dlq_policies where pattern = 'invoices.*'`).toEqual([
+    { max_retries: 5, weight: null },
+  ])
+})
+
 test('the list has the layers below the rows, and of these a limited token sees only its own', async () => {
   const policyLayers = {
     section: { max_retries: 4 },

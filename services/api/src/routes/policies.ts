@@ -26,7 +26,7 @@ import {
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
 import { policySettingsSchema } from 'dlq-core/runtime/config/policy-schema.ts'
 import * as v from 'valibot'
-import { requireTag, tagOf } from '../answers/entity-tag.ts'
+import { requireAbsent, requireTag, tagOf } from '../answers/entity-tag.ts'
 import { settingValueSchema, shownSetting } from '../fleet/policy-json.ts'
 import { refuseUnallowedTarget } from '../fleet/refuse-target.ts'
 import { ApiError } from '../http/api-error.ts'
@@ -250,7 +250,12 @@ export const policyRoutes = [
         ),
         reason,
       }),
-      headers: v.object(ifMatchHeader),
+      headers: v.object({
+        ...ifMatchHeader,
+        'if-none-match': v.optional(
+          v.pipe(v.literal('*', 'must be *'), v.description('`*`: only a new policy; 412 where there is one')),
+        ),
+      }),
       body: policySettingsSchema,
       bodyExample: { max_retries: 5, initial_delay: '1m', rate_per_second: 20 },
       answers: {
@@ -270,7 +275,9 @@ export const policyRoutes = [
       if (query.dry_run) {
         const rows = await listPolicies(sql, { scope: null })
         const wanted = { ...body, pattern, updated_at: null }
-        requireTag(headers['if-match'], tagOrNull(rows.find((row) => row.pattern === pattern)), `policy ${pattern}`)
+        const stored = tagOrNull(rows.find((row) => row.pattern === pattern))
+        requireTag(headers['if-match'], stored, `policy ${pattern}`)
+        requireAbsent(headers['if-none-match'], stored !== null, `policy ${pattern}`)
         const others = rows.filter((row) => row.pattern !== pattern)
         return c.json(
           await withMatches({ sql, policyLayers }, wanted, { before: rows, rows: [...others, wanted], scope: null }),
@@ -281,6 +288,7 @@ export const policyRoutes = [
         const rowsBefore = await listPolicies(sql, { scope: null })
         const before = rowsBefore.find((row) => row.pattern === pattern)
         requireTag(headers['if-match'], tagOrNull(before), `policy ${pattern}`)
+        requireAbsent(headers['if-none-match'], before !== undefined, `policy ${pattern}`)
         const after = await upsertPolicy(sql, pattern, body)
         await writeAudit(sql, {
           ...by,

@@ -21,7 +21,7 @@ export function RateMenu({ run, refusal, onChange, shortcut }: RateMenuProps) {
   return (
     <Menu
       label={`Rate: ${rateText(run.rate_per_second)}`}
-      refusal={refusal}
+      refusal={refusal ?? (run.status === 'cancelling' ? 'the run is being cancelled' : null)}
       shortcut={shortcut}
       choices={rateChoices.map(({ id, text }) => ({ id, text }))}
       onChoose={(id) => onChange(rateChoices.find((choice) => choice.id === id)!.value)}

@@ -13,7 +13,8 @@ export function keepEdit(id: string, etag: string | null, draft: EditDraft): voi
   const kept: Kept = { draft, at: Date.now(), etag }
   memory.set(id, kept)
   try {
-    sessionStorage.setItem(placeOf(id), JSON.stringify(kept))
+    // A file has no place there.
+    sessionStorage.setItem(placeOf(id), JSON.stringify({ ...kept, draft: { ...draft, file: null } }))
   } catch {
     sessionStorage.removeItem(placeOf(id))
   }

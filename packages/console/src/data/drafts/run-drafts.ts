@@ -1,18 +1,19 @@
-// What a draft of a run carries behind the `#` of its address: patch and reason. An address that is sent to the server may
-// have 8 KiB, and a patch holds values, which do not belong into logs.
+// What a draft of a run carries behind the `#` of its address: patch, reason, and which messages were chosen one by one. An
+// address that is sent to the server may have 8 KiB, and a patch holds values, which do not belong into logs.
 
 /** The patch stays text, so that its digits are those that were typed. */
-export type DraftHash = { patch: string | null; reason: string }
+export type DraftHash = { patch: string | null; reason: string; ids: readonly string[] }
 
 export function readDraftHash(hash: string): DraftHash {
   const params = new URLSearchParams(hash.replace(/^#/, ''))
-  return { patch: params.get('patch'), reason: params.get('reason') ?? '' }
+  return { patch: params.get('patch'), reason: params.get('reason') ?? '', ids: params.get('ids')?.split(',') ?? [] }
 }
 
-export function printDraftHash(patchText: string | null, reason: string): string {
+export function printDraftHash({ patch = null, reason = '', ids = [] }: Partial<DraftHash>): string {
   const params = new URLSearchParams()
-  if (patchText !== null) params.set('patch', patchText)
+  if (patch !== null) params.set('patch', patch)
   if (reason !== '') params.set('reason', reason)
+  if (ids.length > 0) params.set('ids', ids.join(','))
   return params.toString()
 }
 

@@ -46,12 +46,12 @@ export function previewQuery(pattern: string, said: SaidSettings) {
   })
 }
 
-/** @throws {DlqApiError} 412 where it has changed since `etag` */
+/** `etag`: null where there was none. @throws {DlqApiError} 412 where it has changed since, or is there now */
 export async function savePolicy(
   pattern: string,
   { said, reason, etag }: { said: SaidSettings; reason: string; etag: string | null },
 ): Promise<void> {
-  const header = etag === null ? {} : { 'if-match': etag }
+  const header = etag === null ? { 'if-none-match': '*' as const } : { 'if-match': etag }
   const params = { path: { pattern }, query: reason === '' ? {} : { reason }, header }
   await dataOf(api.PUT('/api/v1/policies/{pattern}', { params, body: said as never }))
 }

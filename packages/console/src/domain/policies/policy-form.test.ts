@@ -1,6 +1,6 @@
 import { settingNames } from 'dlq-core/domain/retry/policy-settings.ts'
 import { expect, test } from 'vitest'
-import { consequences, noTopic, readForm, textsOf } from './policy-form.ts'
+import { consequences, noTopic, readForm, rebased, textsOf } from './policy-form.ts'
 import { settingGroups, settingWords, valueWords } from './setting-words.ts'
 
 test('every setting stands in one of the seven groups, once', () => {
@@ -64,4 +64,13 @@ test('values are words', () => {
   expect(valueWords('backoff_list', ['1m', '1h'])).toBe('1m, 1h')
   expect(valueWords('redirect_topic', '')).toBe('the original topic')
   expect(valueWords('rate_per_second', null)).toBe('not set')
+})
+
+test('what is typed stands above what somebody else has saved, and what was not touched becomes theirs', () => {
+  const before = { max_retries: '3', weight: '2', retention: '30d' }
+  const typed = { max_retries: '7', weight: '2', retention: '', initial_delay: '1m' }
+  const after = { max_retries: '4', weight: '5', retention: '60d', rate_per_second: '5' }
+  expect(rebased(typed, before, after)).toEqual({
+    ...{ max_retries: '7', weight: '5', retention: '', initial_delay: '1m', rate_per_second: '5' },
+  })
 })

@@ -21,6 +21,12 @@ export function textsOf(policy: SaidSettings): PolicyTexts {
   return texts
 }
 
+/** What is typed, above what somebody else has saved meanwhile: only what was not touched here becomes theirs. */
+export function rebased(typed: PolicyTexts, before: PolicyTexts, after: PolicyTexts): PolicyTexts {
+  const touched = settingNames.filter((name) => (typed[name] ?? '') !== (before[name] ?? ''))
+  return { ...after, ...Object.fromEntries(touched.map((name) => [name, typed[name] ?? ''])) }
+}
+
 export type ReadForm = { readonly said: SaidSettings; readonly faults: Readonly<Partial<Record<SettingName, string>>> }
 
 /** What PUT is sent. Bounds are the API's: its answer names the field. */

@@ -53,7 +53,13 @@ export function Conflict({ id, mine, onTheirs, onMine }: Props) {
           Nothing was saved. What you typed is kept.
         </Verdict>
       </div>
-      {detail.error === null ? null : <FaultText fault={faultOf(detail.error)} what="It cannot be read as it is now" />}
+      {detail.error === null ? null : (
+        <FaultText
+          fault={faultOf(detail.error)}
+          what="It cannot be read as it is now"
+          onRetry={() => void detail.refetch()}
+        />
+      )}
       {theirs === null || mine === null ? null : (
         <>
           <p className={styles.quiet}>From what it is now to what you typed:</p>

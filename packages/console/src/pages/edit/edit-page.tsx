@@ -73,6 +73,9 @@ export function EditPage() {
       kept: keptEdit(id, detail.data.etag),
     })
   const fault = detail.error ?? value.error ?? key.error ?? decoded.error
+  const readAgain = () => {
+    for (const query of [detail, value, key, decoded]) if (query.error !== null) void query.refetch()
+  }
   const stored = base?.stored.value ?? ''
   const oneLine = cameOnOneLine(stored)
   return (
@@ -96,7 +99,9 @@ export function EditPage() {
       </PageHead>
       {base === null ? (
         <>
-          {fault === null ? null : <FaultText fault={faultOf(fault)} what="The message cannot be read" />}
+          {fault === null ? null : (
+            <FaultText fault={faultOf(fault)} what="The message cannot be read" onRetry={readAgain} />
+          )}
           {message === undefined || isSeen ? null : (
             <>
               <MaskNotice message={message} />

@@ -50,6 +50,7 @@ export function EditSteps({ message, etag, stored, begin, oneLine, decoded, whyF
   const [compact, setCompact] = useState(oneLine)
   const [reviewing, setReviewing] = useState(false)
   const [reason, setReason] = useState('')
+  const [answered, setAnswered] = useState(false)
   const { id, status, retryable } = message
   const draft = { ...typed, value: typed.value !== null && compact ? onOneLine(typed.value) : typed.value }
   const request = editRequest(stored, draft, decoded)
@@ -66,9 +67,21 @@ export function EditSteps({ message, etag, stored, begin, oneLine, decoded, whyF
   const change = (part: Partial<EditDraft>) => {
     const next = { ...typed, ...part }
     setTyped(next)
-    keepEdit(id, etag, { ...next, file: null })
+    keepEdit(id, etag, next)
   }
 
+  const readAgain = () => client.invalidateQueries({ queryKey: ['message', id] })
+  // A question of its own: what is saved stays saved, whatever becomes of it.
+  const sending = useMutation({
+    mutationFn: (newTag: string | null) => {
+      const force = status === 'DEAD' || !retryable
+      return retryMessage(id, { force, reason: reason.trim() || 'changed and sent again', etag: newTag })
+    },
+    onSettled: () => {
+      setAnswered(true)
+      return readAgain()
+    },
+  })
   const save = useMutation({
     mutationFn: async ({ send, reencode = false }: { send: boolean; reencode?: boolean }) => {
       const given = reason.trim()
@@ -76,11 +89,9 @@ export function EditSteps({ message, etag, stored, begin, oneLine, decoded, whyF
       const newTag = await changeMessage(id, { ...request, ...asked }, { etag, unmask })
       dropEdit(id)
       keepReason(given)
-      if (!send) return null
-      const forced = status === 'DEAD' || !retryable
-      return retryMessage(id, { force: forced, reason: given || 'changed and sent again', etag: newTag })
+      if (send) sending.mutate(newTag)
     },
-    onSettled: () => client.invalidateQueries({ queryKey: ['message', id] }),
+    onSettled: readAgain,
   })
   const left = changed && !save.isSuccess
   useBlocker({
@@ -102,8 +113,17 @@ export function EditSteps({ message, etag, stored, begin, oneLine, decoded, whyF
     },
   })
 
-  if (save.isSuccess)
-    return <Saved before={message} sent={save.data} reason={reason.trim()} lines={lines} stored={stored.value ?? ''} />
+  const isBusy = save.isPending || sending.isPending
+  if (save.isSuccess && (answered || !save.variables.send))
+    return (
+      <Saved
+        before={message}
+        sent={sending.data ?? null}
+        fault={sending.error === null ? null : faultOf(sending.error)}
+        onSend={() => sending.mutate(sending.variables ?? null)}
+        {...{ reason: reason.trim(), lines, stored: stored.value ?? '' }}
+      />
+    )
   return (
     <>
       {/* The editor stays mounted: going back from the review finds everything as it was. */}
@@ -150,7 +170,7 @@ export function EditSteps({ message, etag, stored, begin, oneLine, decoded, whyF
             onRestart()
           }}
           onMine={(theirTag) => {
-            keepEdit(id, theirTag, { ...typed, file: null })
+            keepEdit(id, theirTag, typed)
             onRestart()
           }}
         />
@@ -171,10 +191,10 @@ export function EditSteps({ message, etag, stored, begin, oneLine, decoded, whyF
             autoFocus
           />
           <ActionBar label="Save">
-            <Button type="submit" look="primary" refusal={refusal} isDisabled={save.isPending} hint="Mod+Enter">
-              {save.isPending ? 'Saving …' : 'Save and retry'}
+            <Button type="submit" look="primary" refusal={refusal} isDisabled={isBusy} hint="Mod+Enter">
+              {isBusy ? 'Saving …' : 'Save and retry'}
             </Button>
-            <Button refusal={refusal} isDisabled={save.isPending} onPress={() => save.mutate({ send: false })}>
+            <Button refusal={refusal} isDisabled={isBusy} onPress={() => save.mutate({ send: false })}>
               Save only
             </Button>
             <Button look="quiet" onPress={() => setReviewing(false)}>

@@ -5,9 +5,11 @@ import { Link } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { buttonClass } from '../../components/controls/button.tsx'
 import { Checkbox } from '../../components/controls/checkbox.tsx'
+import { FaultText } from '../../components/show/fault.tsx'
 import { ActionBar, Section, Verdict } from '../../components/show/page.tsx'
 import { StatusBadge } from '../../components/show/status.tsx'
 import { printDraftHash } from '../../data/drafts/run-drafts.ts'
+import type { PageFault } from '../../data/faults.ts'
 import { useLive, useNow } from '../../data/live.ts'
 import { groupQuery } from '../../data/queries/groups.ts'
 import {
@@ -28,6 +30,9 @@ type Props = {
   before: MessageDetail
   /** Null: saved only. */
   sent: RetryAnswer | null
+  /** Why it was not sent after it was saved. */
+  fault: PageFault | null
+  onSend: () => void
   reason: string
   /** From the old value to the new one; null where none can be told. */
   lines: readonly PatchLine[] | null
@@ -35,7 +40,7 @@ type Props = {
   stored: string
 }
 
-export function Saved({ before, sent, reason, lines, stored }: Props) {
+export function Saved({ before, sent, fault, onSend, reason, lines, stored }: Props) {
   const { id, group_id } = before
   const now = useNow()
   const live = useLive(2000)
@@ -58,6 +63,14 @@ export function Saved({ before, sent, reason, lines, stored }: Props) {
         {sent === null ? 'Saved, and not sent.' : `Saved. ${capital(sent.message)}.`}{' '}
         {sent === null ? '' : 'Whether it worked shows in what comes back.'}
       </Verdict>
+      {fault === null ? null : (
+        <FaultText
+          fault={fault}
+          what="The change is saved; the message is not sent"
+          // Somebody has changed it since: its page shows what would be sent.
+          {...(fault.status === 412 ? {} : { onRetry: onSend })}
+        />
+      )}
       <p className={styles.state} role="status">
         <StatusBadge status={message.status} plain /> {whatNext(message, now)}
       </p>
@@ -67,7 +80,7 @@ export function Saved({ before, sent, reason, lines, stored }: Props) {
             ref={first}
             to="/runs/new"
             search={search}
-            hash={printDraftHash(patch, reason)}
+            hash={printDraftHash({ patch, reason })}
             className={buttonClass('primary')}
           >
             {others === null

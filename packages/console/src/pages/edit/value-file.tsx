@@ -3,6 +3,8 @@
 import { FileTrigger } from 'react-aria-components'
 import { Button, buttonClass } from '../../components/controls/button.tsx'
 import { apiBase } from '../../data/api.ts'
+import { useUnmask } from '../../data/queries/content/masked.ts'
+import { bytesPath } from '../../data/queries/messages.ts'
 import type { ValueFile } from '../../domain/payload/edit-draft.ts'
 import { toBase64 } from '../../domain/payload/hex.ts'
 import { bytesText } from '../../domain/words.ts'
@@ -17,6 +19,7 @@ type Props = {
 }
 
 export function ValueFileChoice({ id, why, file, onFile }: Props) {
+  const unmask = useUnmask(id)
   const read = async (chosen: File | undefined) => {
     if (chosen === undefined) return
     const bytes = new Uint8Array(await chosen.arrayBuffer())
@@ -26,7 +29,7 @@ export function ValueFileChoice({ id, why, file, onFile }: Props) {
     <div className={styles.file}>
       <p>{why} Download it, change it, and put the file in its place.</p>
       <p className={styles.fileRow}>
-        <a className={buttonClass()} href={`${apiBase}/api/v1/dlq/messages/${id}/value`} download>
+        <a className={buttonClass()} href={`${apiBase}${bytesPath(id, 'value', unmask)}`} download>
           Download
         </a>
         <FileTrigger onSelect={(files) => void read(files?.[0])}>

@@ -54,8 +54,16 @@ export function GroupMessages({ id, query, total, at, look, onShow }: Props) {
         void navigate({ to: '/messages/$id', params: { id: openId }, search: { in: `group_id=${id}` } })
     },
   })
-  if (list.error !== null) return <FaultText fault={faultOf(list.error)} what="The messages cannot be read" />
-  if (list.data === undefined) return null
+  const fault =
+    list.error === null ? null : (
+      <FaultText
+        fault={faultOf(list.error)}
+        what="The messages cannot be read"
+        readAt={list.dataUpdatedAt}
+        onRetry={() => void list.refetch()}
+      />
+    )
+  if (list.data === undefined) return fault
   if (open === undefined) return <Empty>No message is left in this group.</Empty>
   return (
     <div className={styles.split}>
@@ -99,6 +107,7 @@ export function GroupMessages({ id, query, total, at, look, onShow }: Props) {
           </>
         }
       >
+        {fault}
         <ol className={styles.list}>
           {messages.map((message, index) => (
             <li key={message.id}>

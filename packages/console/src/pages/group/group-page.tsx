@@ -7,6 +7,7 @@ import { Button, buttonClass } from '../../components/controls/button.tsx'
 import { Menu } from '../../components/controls/menu.tsx'
 import { useKeys } from '../../components/keys.ts'
 import { lazyPart } from '../../components/lazy-part.tsx'
+import { FaultText } from '../../components/show/fault.tsx'
 import { HiddenNote } from '../../components/show/hidden-note.tsx'
 import { LongWords } from '../../components/show/long-words.tsx'
 import { Missing } from '../../components/show/missing.tsx'
@@ -91,6 +92,7 @@ export function GroupPage() {
         <HiddenNote of={[group.data]} />
         <Verdict>{groupVerdict(group.data, heldUpBy).join(' ')}</Verdict>
       </PageHead>
+      {triage.fault === null ? null : <FaultText fault={triage.fault} what="Not changed" />}
       <div className={styles.numbers}>
         <Strip trend={trend} tall />
         <ul>

@@ -7,15 +7,22 @@ import { Button } from '../../components/controls/button.tsx'
 import { Dialog, DialogActions } from '../../components/controls/dialog.tsx'
 import { Menu } from '../../components/controls/menu.tsx'
 import { TextField } from '../../components/controls/text-field.tsx'
+import { FaultText } from '../../components/show/fault.tsx'
 import { say, toast } from '../../components/toasts.tsx'
-import { faultOf } from '../../data/faults.ts'
+import { faultOf, type PageFault } from '../../data/faults.ts'
 import { changeGroup, type ErrorGroup, type GroupChange, groupQuery } from '../../data/queries/groups.ts'
+import { serverNow } from '../../data/server-clock.ts'
 import { meQuery, useMissingRole } from '../../data/session.ts'
 import { nextMorning } from '../../domain/time.ts'
 
-/** The change that puts a group back to what it was. */
-function formerOf({ state, snoozed_until, owner, note }: ErrorGroup): GroupChange {
-  return { state, owner, note, ...(state === 'snoozed' && snoozed_until !== null ? { snoozed_until } : {}) }
+/** The change that takes another one back. What that did not touch stays: somebody else may have changed it since. */
+function formerOf({ state, snoozed_until, owner, note }: ErrorGroup, change: GroupChange): GroupChange {
+  return {
+    ...(change.state === undefined ? {} : { state }),
+    ...(change.state !== undefined && state === 'snoozed' && snoozed_until !== null ? { snoozed_until } : {}),
+    ...(change.owner === undefined ? {} : { owner }),
+    ...(change.note === undefined ? {} : { note }),
+  }
 }
 
 const snoozes = [
@@ -31,7 +38,7 @@ export function triageChange(act: TriageAct, me: string): { change: GroupChange;
   if (act === 'mine') return { change: { owner: me }, words: `Yours, ${me}` }
   if (act === 'snooze')
     return {
-      change: { state: 'snoozed', snoozed_until: snoozes[0].until(new Date()).toISOString() },
+      change: { state: 'snoozed', snoozed_until: snoozes[0].until(new Date(serverNow())).toISOString() },
       words: 'Snoozed for 1 hour',
     }
   if (act === 'ignore')
@@ -49,15 +56,14 @@ export function useGroupChange() {
       changeGroup(group.id, change),
     // Until it is answered nothing can be taken back: the key would take back the change before it.
     onMutate: () => toast.set(null),
-    onSuccess: (_, { group, words }) => {
+    onSuccess: (_, { group, change, words }) => {
       say(words, () => {
-        void changeGroup(group.id, formerOf(group))
+        void changeGroup(group.id, formerOf(group, change))
           .then(() => say('Taken back'))
           .catch((error) => say(`It could not be taken back: ${faultOf(error).message}`))
           .finally(() => void client.invalidateQueries())
       })
     },
-    onError: (error) => say(`Not changed: ${faultOf(error).message}`),
     onSettled: async (_data, _error, { group }) => {
       await client.invalidateQueries({ queryKey: groupQuery(group.id).queryKey })
       await client.invalidateQueries({ queryKey: ['groups'] })
@@ -73,7 +79,13 @@ export function useTriage(group: ErrorGroup | null) {
   const [asked, setAsked] = useState<'owner' | 'note' | null>(null)
   const me = client.getQueryData(meQuery.queryKey)?.actor ?? 'anonymous'
   const apply = (to: GroupChange, words: string) => {
-    if (group !== null && refusal === null) change.mutate({ group, change: to, words })
+    if (group !== null && refusal === null)
+      change.mutate({ group, change: to, words }, { onSuccess: () => setAsked(null) })
+  }
+  const ask = (what: 'owner' | 'note') => {
+    if (refusal !== null) return
+    change.reset()
+    setAsked(what)
   }
   const snooze = (id: string) =>
     apply(
@@ -81,7 +93,7 @@ export function useTriage(group: ErrorGroup | null) {
         state: 'snoozed',
         snoozed_until: snoozes
           .find((one) => one.id === id)!
-          .until(new Date())
+          .until(new Date(serverNow()))
           .toISOString(),
       },
       'Snoozed',
@@ -95,9 +107,10 @@ export function useTriage(group: ErrorGroup | null) {
     s: () => act('snooze'),
     i: () => act('ignore'),
     d: () => act('done'),
-    m: () => setAsked('owner'),
-    n: () => setAsked('note'),
+    m: () => ask('owner'),
+    n: () => ask('note'),
   }
+  const fault = change.error === null ? null : faultOf(change.error)
   const menus =
     group === null ? null : (
       <>
@@ -130,16 +143,18 @@ export function useTriage(group: ErrorGroup | null) {
           onChoose={(id) => {
             if (id === 'mine') keys.a()
             else if (id === 'nobody') apply({ owner: null }, 'Owned by nobody')
-            else setAsked('owner')
+            else ask('owner')
           }}
         />
-        <Button look="quiet" refusal={refusal} onPress={() => setAsked('note')}>
+        <Button look="quiet" refusal={refusal} onPress={() => ask('note')}>
           {group.note === null ? 'Add a note' : 'Change the note'}
         </Button>
         {asked === null ? null : (
           <AskText
             what={asked}
             former={group[asked] ?? ''}
+            isPending={change.isPending}
+            fault={fault}
             onClose={() => setAsked(null)}
             onSave={(text) =>
               apply({ [asked]: text === '' ? null : text }, asked === 'note' ? 'Noted' : `Owned by ${text || 'nobody'}`)
@@ -148,20 +163,27 @@ export function useTriage(group: ErrorGroup | null) {
         )}
       </>
     )
-  return { keys, menus }
+  return { keys, menus, fault: asked === null ? fault : null }
 }
 
-type AskProps = { what: 'owner' | 'note'; former: string; onClose: () => void; onSave: (text: string) => void }
+type AskProps = {
+  what: 'owner' | 'note'
+  former: string
+  isPending: boolean
+  fault: PageFault | null
+  onClose: () => void
+  onSave: (text: string) => void
+}
 
-function AskText({ what, former, onClose, onSave }: AskProps) {
+/** It is closed once the answer is there: what is typed is not lost by a refusal. */
+function AskText({ what, former, isPending, fault, onClose, onSave }: AskProps) {
   const [text, setText] = useState(former)
   return (
     <Dialog title={what === 'owner' ? 'Who owns this group?' : 'Note for whoever comes next'} onClose={onClose}>
       <Form
         onSubmit={(event) => {
           event.preventDefault()
-          onSave(text.trim())
-          onClose()
+          if (!isPending) onSave(text.trim())
         }}
       >
         <TextField
@@ -171,10 +193,11 @@ function AskText({ what, former, onClose, onSave }: AskProps) {
           autoFocus
           {...(what === 'note' ? { lines: 3 } : {})}
         />
+        {fault === null ? null : <FaultText fault={fault} what="Not changed" />}
         <DialogActions>
           <Button onPress={onClose}>Leave it</Button>
-          <Button type="submit" look="primary">
-            Save
+          <Button type="submit" look="primary" isDisabled={isPending}>
+            {isPending ? 'Saving …' : 'Save'}
           </Button>
         </DialogActions>
       </Form>

@@ -14,7 +14,7 @@ import { useLive, useNow, useSlow } from '../../data/live.ts'
 import { type ErrorGroup, groupsQuery } from '../../data/queries/groups.ts'
 import { meQuery, useMissingRole } from '../../data/session.ts'
 import { type GroupTab, groupTabs, tabFilter, tabWords } from '../../domain/groups/group-tabs.ts'
-import { numberText } from '../../domain/words.ts'
+import { headOf, numberText } from '../../domain/words.ts'
 import { type TriageAct, triageChange, useGroupChange } from '../group/use-triage.tsx'
 import { GroupRow } from './group-row.tsx'
 import styles from './groups.module.css'
@@ -48,6 +48,7 @@ export function GroupsPage() {
   }
   const list = useInfiniteQuery({ ...groupsQuery(filter), refetchInterval: useLive(60_000) })
   const slow = useSlow(list.isPending)
+  const notChanged = `Not changed: ${headOf(change.variables?.group.title ?? '', 120)}`
   const totals = list.data?.pages[0]?.totals ?? null
   // What somebody has triaged leaves at once; undo brings it back.
   const rows = (list.data?.pages ?? [])
@@ -134,6 +135,7 @@ export function GroupsPage() {
       {list.error === null ? null : (
         <FaultText fault={faultOf(list.error)} what="The groups cannot be read" onRetry={() => void list.refetch()} />
       )}
+      {change.error === null ? null : <FaultText fault={faultOf(change.error)} what={notChanged} />}
       {slow ? <Skeleton rows={8} tall /> : null}
       {list.data !== undefined && rows.length === 0 ? <Empty>{tabEmpty(tab, totals)}</Empty> : null}
       <ul className={styles.list} data-dim={list.isPlaceholderData}>
@@ -156,7 +158,9 @@ export function GroupsPage() {
         </div>
       ) : null}
       <p className={styles.keys}>
-        j k move · o open · a mine · s snooze · i ignore · d resolved · r retry · z take back
+        {refusal === null
+          ? 'j k move · o open · a mine · s snooze · i ignore · d resolved · r retry · z take back'
+          : 'j k move · o open'}
       </p>
     </>
   )

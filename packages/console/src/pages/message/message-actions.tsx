@@ -52,11 +52,18 @@ export function MessageActions({ message, etag }: { message: MessageDetail; etag
   })
   const fault = retry.error ?? act.error ?? schedule.error
   const archived = message.archived_at !== null
-  const send = () => (retryable ? retry.mutate(null) : setAsked('force'))
   const curl = `curl -H "Authorization: Bearer $TOKEN" "$API/api/v1/dlq/messages/${id}"`
-  const begin = (ask: Ask | 'schedule') => {
+  const forget = () => {
     for (const mutation of [retry, act, schedule]) mutation.reset()
+  }
+  const begin = (ask: Ask | 'schedule') => {
+    forget()
     setAsked(ask)
+  }
+  const send = () => {
+    if (!retryable) return begin('force')
+    forget()
+    retry.mutate(null)
   }
   useKeys({
     r: () => {

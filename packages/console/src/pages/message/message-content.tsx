@@ -24,7 +24,14 @@ export function DecodedValue({ message }: { message: MessageDetail }) {
   const decoded = useQuery({ ...jsonValueQuery(message, unmask), enabled: decoding?.state === 'decoded' })
   const slow = useSlow(decoded.isFetching && decoded.data === undefined)
   if (decoding === null) return null
-  if (decoded.error !== null) return <FaultText fault={faultOf(decoded.error)} what="The value cannot be decoded" />
+  if (decoded.error !== null)
+    return (
+      <FaultText
+        fault={faultOf(decoded.error)}
+        what="The value cannot be decoded"
+        onRetry={() => void decoded.refetch()}
+      />
+    )
   const json = decoded.data ?? null
   return (
     <DecodedView
@@ -54,7 +61,14 @@ export function MessageBytes({ message, part, look, onLook }: Props) {
   const { payloads } = useStore(settings)
   if (message.erased_at !== null) return <p className={styles.quiet}>The {part} was erased.</p>
   if (isHidden) return part === 'value' ? <MaskedValue message={message} /> : <MaskedKey message={message} />
-  if (bytes.error !== null) return <FaultText fault={faultOf(bytes.error)} what={`The ${part} cannot be read`} />
+  if (bytes.error !== null)
+    return (
+      <FaultText
+        fault={faultOf(bytes.error)}
+        what={`The ${part} cannot be read`}
+        onRetry={() => void bytes.refetch()}
+      />
+    )
   if (bytes.data === undefined && !isAbsent)
     return slow ? (
       <p role="status" className={styles.quiet}>
@@ -86,7 +100,8 @@ function MaskedValue({ message }: { message: MessageDetail }) {
       ? 'Nothing in this value is hidden from you; only its bytes are.'
       : `Hidden from you by a mask: ${listed(places)}.`
   if (isDecoded) return <p className={styles.quiet}>{said}</p>
-  if (json.error !== null) return <FaultText fault={faultOf(json.error)} what="The value cannot be read" />
+  if (json.error !== null)
+    return <FaultText fault={faultOf(json.error)} what="The value cannot be read" onRetry={() => void json.refetch()} />
   return (
     <DecodedView
       said={slow ? `${said} It is being read …` : said}

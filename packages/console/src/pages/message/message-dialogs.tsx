@@ -9,6 +9,7 @@ import { Choices } from '../../components/controls/select.tsx'
 import { TextField } from '../../components/controls/text-field.tsx'
 import { useKeys } from '../../components/keys.ts'
 import type { MessageAction, MessageDetail } from '../../data/queries/messages.ts'
+import { serverNow } from '../../data/server-clock.ts'
 import { type ScheduleChoice, scheduleChoices, scheduleFault, scheduleRequest } from '../../domain/schedule.ts'
 
 export type Ask = MessageAction | 'force'
@@ -74,7 +75,7 @@ export function ScheduleDialog({ message, onClose, onGo }: ScheduleProps) {
   const go = () => {
     setAsked(true)
     if (faults.at === null && faults.tries === null)
-      onGo(scheduleRequest({ choice, at, tries, before: message, reason }, new Date()))
+      onGo(scheduleRequest({ choice, at, tries, before: message, reason }, new Date(serverNow())))
   }
   useKeys({ 'Mod+Enter': go }, 'dialog')
   return (

@@ -22,7 +22,14 @@ export function MessageGlance({ id, look, onLook }: Props) {
   const now = useNow()
   const slow = useSlow(detail.isPending)
   if (message === undefined) {
-    if (detail.error !== null) return <FaultText fault={faultOf(detail.error)} what="The message cannot be read" />
+    if (detail.error !== null)
+      return (
+        <FaultText
+          fault={faultOf(detail.error)}
+          what="The message cannot be read"
+          onRetry={() => void detail.refetch()}
+        />
+      )
     return slow ? <Skeleton rows={6} /> : null
   }
   return (

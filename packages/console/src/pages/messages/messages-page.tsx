@@ -8,6 +8,7 @@ import { useKeys } from '../../components/keys.ts'
 import { lazyPart } from '../../components/lazy-part.tsx'
 import { FaultText } from '../../components/show/fault.tsx'
 import { ActionBar, Empty, Notice, PageHead, Skeleton, Verdict } from '../../components/show/page.tsx'
+import { printDraftHash } from '../../data/drafts/run-drafts.ts'
 import { faultOf } from '../../data/faults.ts'
 import { useNow, useSlow } from '../../data/live.ts'
 import { useMessageWindow } from '../../data/queries/content/message-window.ts'
@@ -113,7 +114,8 @@ export function MessagesPage() {
       ) : (
         <Selected
           text={`${counted(chosen.size, 'message')} selected`}
-          search={{ ids: [...chosen].join(',') }}
+          search={{ ids: String(chosen.size) }}
+          hash={printDraftHash({ ids: [...chosen] })}
           onClear={() => setChosen(new Set())}
           all={
             total !== null && isPartOfAll(total, { chosen: chosen.size, allLoaded })
@@ -163,6 +165,7 @@ export function MessagesPage() {
 type SelectedProps = {
   text: string | null
   search: Readonly<Record<string, string>>
+  hash?: string
   /** Where nothing is selected, what is done is done to all that match. */
   onClear?: () => void
   /** Of a button that takes all instead. */
@@ -170,13 +173,19 @@ type SelectedProps = {
 }
 
 /** What a run would touch, in words, before it is drafted. */
-function Selected({ text, search, onClear, all = null }: SelectedProps) {
+function Selected({ text, search, hash, onClear, all = null }: SelectedProps) {
   if (text === null) return null
   return (
     <ActionBar label="What can be done with them">
       <span className={styles.selected}>{text}:</span>
       {(['retry', 'origin', 'dead', 'delete'] as const).map((kind) => (
-        <Link key={kind} to="/runs/new" search={{ ...search, kind }} className={buttonClass()}>
+        <Link
+          key={kind}
+          to="/runs/new"
+          search={{ ...search, kind }}
+          {...(hash === undefined ? {} : { hash })}
+          className={buttonClass()}
+        >
           {{ retry: 'Retry…', origin: 'Compare with originals…', dead: 'Give up…', delete: 'Delete…' }[kind]}
         </Link>
       ))}

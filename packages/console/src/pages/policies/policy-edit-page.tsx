@@ -25,7 +25,7 @@ import {
 } from '../../data/queries/policies.ts'
 import { knownTopicsQuery } from '../../data/queries/topics.ts'
 import { configQuery, meQuery, useMissingRole } from '../../data/session.ts'
-import { consequences, type PolicyTexts, readForm, textsOf } from '../../domain/policies/policy-form.ts'
+import { consequences, type PolicyTexts, readForm, rebased, textsOf } from '../../domain/policies/policy-form.ts'
 import styles from './policies.module.css'
 import { Beside } from './policy-preview.tsx'
 import { SettingFields } from './setting-fields.tsx'
@@ -46,15 +46,7 @@ export function PolicyEditPage() {
   const slow = useSlow(policy.isPending || policies.isPending || me.isPending)
   const error = policy.error ?? policies.error ?? me.error
   if (policy.data !== undefined && policies.data !== undefined && me.data !== undefined)
-    return (
-      <Editor
-        key={policy.data?.etag ?? 'new'}
-        pattern={pattern}
-        stored={policy.data}
-        policies={policies.data}
-        onReload={() => void policy.refetch()}
-      />
-    )
+    return <Editor pattern={pattern} stored={policy.data} policies={policies.data} onReload={() => policy.refetch()} />
   if (error === null) return slow ? <Skeleton rows={10} tall /> : null
   return (
     <Missing
@@ -67,7 +59,12 @@ export function PolicyEditPage() {
   )
 }
 
-type EditorProps = { pattern: string; stored: PolicyWithTag | null; policies: Policies; onReload: () => void }
+type EditorProps = {
+  pattern: string
+  stored: PolicyWithTag | null
+  policies: Policies
+  onReload: () => Promise<unknown>
+}
 
 function Editor({ pattern, stored, policies, onReload }: EditorProps) {
   const { setting } = route.useSearch()
@@ -78,6 +75,11 @@ function Editor({ pattern, stored, policies, onReload }: EditorProps) {
   const known = useQuery(knownTopicsQuery).data
   const before = useMemo(() => textsOf(stored?.policy ?? {}), [stored])
   const [texts, setTexts] = useState<PolicyTexts>(before)
+  const [begun, setBegun] = useState(before)
+  if (begun !== before) {
+    setBegun(before)
+    setTexts(rebased(texts, begun, before))
+  }
   const [reason, setReason] = useState('')
   const [typed, setTyped] = useState('')
   const [tried, setTried] = useState(false)
@@ -181,12 +183,14 @@ function Editor({ pattern, stored, policies, onReload }: EditorProps) {
             note="The audit keeps it."
           />
           {fault === null ? null : (
-            <FaultText
-              fault={fault}
-              what={fault.status === 412 ? 'It has been changed meanwhile' : 'Not saved'}
-              {...(fault.status === 412 ? { onRetry: onReload } : {})}
-            />
+            <FaultText fault={fault} what={fault.status === 412 ? 'It has been changed meanwhile' : 'Not saved'} />
           )}
+          {fault?.status === 412 ? (
+            <Notice>
+              <span>Nothing was saved. What you typed is kept, and stands above what the others have saved.</span>
+              <Button onPress={() => void onReload().then(() => save.reset())}>Read what it is now</Button>
+            </Notice>
+          ) : null}
           <DialogActions>
             <Button
               type="submit"

@@ -45,7 +45,7 @@ export function DraftPage() {
   const hash = readDraftHash(useLocation().hash)
   // One moment for the whole draft: what is started is what was looked at.
   const [openedAt] = useState(() => new Date(serverNow()))
-  const draft = readDraft(search, openedAt)
+  const draft = readDraft(search, openedAt, hash.ids)
   const [reason, setReason] = useState(hash.reason)
   const [typed, setTyped] = useState('')
   const [all, setAll] = useState(false)
@@ -61,7 +61,7 @@ export function DraftPage() {
   const given = { reason: '', all, eligible: 0, matched: null }
   // A forced run wants a reason, also for its dry run.
   const dryRun = runRequest(draft, { ...given, reason: draft.force ? reason || 'a look at what would happen' : '' })
-  const ready = (!draft.everything || all) && (draft.kind !== 'redirect' || draft.targetTopic !== null)
+  const ready = !draft.isCut && (!draft.everything || all) && (draft.kind !== 'redirect' || draft.targetTopic !== null)
   const survey = useQuery({
     queryKey: ['survey', { ...dryRun, reason: undefined }, hash.patch],
     queryFn: ({ signal }) => surveyRun(requestText(dryRun, hash.patch), signal),
@@ -136,6 +136,9 @@ export function DraftPage() {
             : `A draft: nothing has started. ${eligibleWords(survey.data)} would be ${draft.kind === 'origin' ? 'compared' : `taken${sends(draft.kind) ? ' and sent' : ''}`}.`}
         </Verdict>
       </PageHead>
+      {draft.isCut ? (
+        <Notice look="alarm">The link was cut: which messages were chosen cannot be read from it.</Notice>
+      ) : null}
       {draft.everything ? (
         <Notice look="alarm">
           <Checkbox checked={all} onChange={setAll}>

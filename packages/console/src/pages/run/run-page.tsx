@@ -20,6 +20,7 @@ import { changeGroup } from '../../data/queries/groups.ts'
 import { useRunControls } from '../../data/queries/run-controls.ts'
 import { type Run, runItemsQuery, runQuery } from '../../data/queries/runs.ts'
 import { useRunEvents } from '../../data/run-events.ts'
+import { serverNow } from '../../data/server-clock.ts'
 import { useMissingRole } from '../../data/session.ts'
 import { ineligibleWords, searchOfSelection } from '../../domain/run-draft.ts'
 import { runStages, runVerdict } from '../../domain/run-verdict.ts'
@@ -42,7 +43,7 @@ export function RunPage() {
     ...runQuery(id),
     refetchInterval: (state) => {
       const endedAt = state.state.data?.ended_at
-      return endedAt != null && Date.now() - Date.parse(endedAt) > watchedMs ? false : live
+      return endedAt != null && serverNow() - Date.parse(endedAt) > watchedMs ? false : live
     },
   })
   const run = query.data
@@ -180,11 +181,21 @@ function RunActions({ run, active }: { run: Run; active: boolean }) {
       <ActionBar label="What can be done with this run">
         {active ? (
           <>
-            <Button look="primary" refusal={refusal} isDisabled={isPending} onPress={toggle}>
+            <Button
+              look="primary"
+              refusal={refusal}
+              isDisabled={isPending || run.status === 'cancelling'}
+              onPress={toggle}
+            >
               {paused ? 'Resume all the same' : 'Pause'}
             </Button>
             <RateMenu run={run} refusal={refusal} onChange={changeRate} />
-            <Button look="danger" refusal={refusal} onPress={() => setConfirming(true)}>
+            <Button
+              look="danger"
+              refusal={refusal}
+              isDisabled={run.status === 'cancelling'}
+              onPress={() => setConfirming(true)}
+            >
               Cancel…
             </Button>
           </>
@@ -273,7 +284,9 @@ function Items({ run, outcome, active }: { run: Run; outcome: string; active: bo
         />
       }
     >
-      {items.error === null ? null : <FaultText fault={faultOf(items.error)} what="They cannot be read" />}
+      {items.error === null ? null : (
+        <FaultText fault={faultOf(items.error)} what="They cannot be read" onRetry={() => void items.refetch()} />
+      )}
       {items.data?.length === 0 && !items.isPlaceholderData ? <p className={styles.quiet}>None {words}.</p> : null}
       <HiddenNote of={items.data?.flatMap((item) => [item, item.message]) ?? []} />
       <ul className={styles.items}>

@@ -1,5 +1,20 @@
 -- Loses nothing.
 
+set local lock_timeout = '800ms';
+
+do $do$
+declare
+    v_routine text;
+begin
+    foreach v_routine in array array[
+        'dlq.claim_messages(text, int, interval, int)', 'dlq.fail_message(uuid, uuid, text, text, text, interval)',
+        'dlq.release_messages(uuid[], uuid)', 'dlq.expire_leases(text, int)'] loop
+        execute replace(pg_get_functiondef(v_routine::regprocedure),
+            '(m.held_by_route or coalesce(m.origin_state, 0) > 10)', 'm.held_by_route');
+    end loop;
+end;
+$do$;
+
 create or replace function dlq.next_retry_at(p_topic text, p_retry_count int, p_now timestamptz default clock_timestamp()) returns timestamptz
 language plpgsql volatile
 as $$

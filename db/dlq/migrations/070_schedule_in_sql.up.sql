@@ -1,6 +1,9 @@
 -- What policies wait are lengths of time: a day has 24 hours whatever the session's time zone, and a month 30 days, as the
 -- services read them. With a month as `run_every`, no message of the topic could be stored, and no lease of any topic ended.
 
+-- After this time others go on, and the migration is run again.
+set local lock_timeout = '800ms';
+
 create or replace function dlq.next_retry_at(p_topic text, p_retry_count int, p_now timestamptz default clock_timestamp()) returns timestamptz
 language plpgsql volatile
 as $$
@@ -31,3 +34,26 @@ begin
         date_bin(v_every, p_now, 'epoch')) + v_every;
 end;
 $$;
+
+-- A message that waits for the record that failed is sent only by force, as one that its route holds (063). An attempt of an
+-- application that failed gave it a time, and then it was claimed again: its value may be the one that was lost.
+do $do$
+declare
+    v_change record;
+    v_text   text;
+begin
+    for v_change in select * from (values
+        ('dlq.claim_messages(text, int, interval, int)', 'm.retry_requested or not m.held_by_route'),
+        ('dlq.fail_message(uuid, uuid, text, text, text, interval)', 'm.retry_count >= m.max_retries or m.held_by_route'),
+        ('dlq.release_messages(uuid[], uuid)', 'm.retry_requested or not m.held_by_route'),
+        ('dlq.expire_leases(text, int)', 'e.retry_count < e.max_retries and not m.held_by_route')
+    ) as change (routine, words) loop
+        v_text := pg_get_functiondef(v_change.routine::regprocedure);
+        if position(v_change.words in v_text) = 0 then
+            raise exception '% is not the one of migration 063', v_change.routine;
+        end if;
+        execute replace(v_text, v_change.words,
+            replace(v_change.words, 'm.held_by_route', '(m.held_by_route or coalesce(m.origin_state, 0) > 10)'));
+    end loop;
+end;
+$do$;

@@ -4,13 +4,29 @@ set local lock_timeout = '800ms';
 
 do $do$
 declare
-    v_routine text;
+    v_change record;
 begin
-    foreach v_routine in array array[
-        'dlq.claim_messages(text, int, interval, int)', 'dlq.fail_message(uuid, uuid, text, text, text, interval)',
-        'dlq.release_messages(uuid[], uuid)', 'dlq.expire_leases(text, int)'] loop
-        execute replace(pg_get_functiondef(v_routine::regprocedure),
-            '(m.held_by_route or coalesce(m.origin_state, 0) > 10)', 'm.held_by_route');
+    for v_change in select * from (values
+        ('dlq.claim_messages(text, int, interval, int)',
+         'm.retry_requested or not (m.held_by_route or coalesce(m.origin_state, 0) > 10)',
+         'm.retry_requested or not m.held_by_route'),
+        ('dlq.claim_messages(text, int, interval, int)',
+         'm.retry_count < greatest(p_max_retries, m.max_retries)',
+         'm.retry_count < coalesce(p_max_retries, m.max_retries)'),
+        ('dlq.claim_messages(text, int, interval, int)',
+         'max_retries = case when m.retry_count < p_max_retries then p_max_retries else m.max_retries end,',
+         'max_retries = coalesce(p_max_retries, m.max_retries),'),
+        ('dlq.fail_message(uuid, uuid, text, text, text, interval)',
+         'm.retry_count >= m.max_retries or m.held_by_route or coalesce(m.origin_state, 0) > 10',
+         'm.retry_count >= m.max_retries or m.held_by_route'),
+        ('dlq.release_messages(uuid[], uuid)',
+         'm.retry_requested or not (m.held_by_route or coalesce(m.origin_state, 0) > 10)',
+         'm.retry_requested or not m.held_by_route'),
+        ('dlq.expire_leases(text, int)',
+         'e.retry_count < e.max_retries and not (m.held_by_route or coalesce(m.origin_state, 0) > 10)',
+         'e.retry_count < e.max_retries and not m.held_by_route')
+    ) as change (routine, new, old) loop
+        execute replace(pg_get_functiondef(v_change.routine::regprocedure), v_change.new, v_change.old);
     end loop;
 end;
 $do$;

@@ -36,24 +36,39 @@ end;
 $$;
 
 -- A message that waits for the record that failed is sent only by force, as one that its route holds (063). An attempt of an
--- application that failed gave it a time, and then it was claimed again: its value may be the one that was lost.
+-- application that failed gave it a time, and then it was claimed again: its value may be the one that was lost. And a
+-- budget that somebody has renewed counts beside that of the caller: what was forced or revived after it had spent the
+-- caller's was never claimed.
 do $do$
 declare
     v_change record;
     v_text   text;
 begin
     for v_change in select * from (values
-        ('dlq.claim_messages(text, int, interval, int)', 'm.retry_requested or not m.held_by_route'),
-        ('dlq.fail_message(uuid, uuid, text, text, text, interval)', 'm.retry_count >= m.max_retries or m.held_by_route'),
-        ('dlq.release_messages(uuid[], uuid)', 'm.retry_requested or not m.held_by_route'),
-        ('dlq.expire_leases(text, int)', 'e.retry_count < e.max_retries and not m.held_by_route')
-    ) as change (routine, words) loop
+        ('dlq.claim_messages(text, int, interval, int)',
+         'm.retry_requested or not m.held_by_route',
+         'm.retry_requested or not (m.held_by_route or coalesce(m.origin_state, 0) > 10)'),
+        ('dlq.claim_messages(text, int, interval, int)',
+         'm.retry_count < coalesce(p_max_retries, m.max_retries)',
+         'm.retry_count < greatest(p_max_retries, m.max_retries)'),
+        ('dlq.claim_messages(text, int, interval, int)',
+         'max_retries = coalesce(p_max_retries, m.max_retries),',
+         'max_retries = case when m.retry_count < p_max_retries then p_max_retries else m.max_retries end,'),
+        ('dlq.fail_message(uuid, uuid, text, text, text, interval)',
+         'm.retry_count >= m.max_retries or m.held_by_route',
+         'm.retry_count >= m.max_retries or m.held_by_route or coalesce(m.origin_state, 0) > 10'),
+        ('dlq.release_messages(uuid[], uuid)',
+         'm.retry_requested or not m.held_by_route',
+         'm.retry_requested or not (m.held_by_route or coalesce(m.origin_state, 0) > 10)'),
+        ('dlq.expire_leases(text, int)',
+         'e.retry_count < e.max_retries and not m.held_by_route',
+         'e.retry_count < e.max_retries and not (m.held_by_route or coalesce(m.origin_state, 0) > 10)')
+    ) as change (routine, old, new) loop
         v_text := pg_get_functiondef(v_change.routine::regprocedure);
-        if position(v_change.words in v_text) = 0 then
+        if position(v_change.old in v_text) = 0 then
             raise exception '% is not the one of migration 063', v_change.routine;
         end if;
-        execute replace(v_text, v_change.words,
-            replace(v_change.words, 'm.held_by_route', '(m.held_by_route or coalesce(m.origin_state, 0) > 10)'));
+        execute replace(v_text, v_change.old, v_change.new);
     end loop;
 end;
 $do$;

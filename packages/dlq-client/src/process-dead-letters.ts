@@ -36,7 +36,7 @@ export type ProcessOptions = {
   every?: number
   /** With `every`: only one instance makes the pass of each interval. */
   exclusive?: boolean
-  /** The budget of a message, instead of its own. */
+  /** The budget of a message, instead of its own; a forced or revived one has what somebody has given it. */
   maxRetries?: number
   /** When a failed message is due again; null: after its policy's wait. With `every`, by default at the next pass. */
   retryAfterMs?: number | null

@@ -8,7 +8,7 @@ import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertDueRows } from 'dlq-testing/rows/due-rows.ts'
 import { enterRun } from 'dlq-testing/rows/enter-run.ts'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createDueTopics } from './claim/due-topics.ts'
 import { createRetryCounts } from './groups/retry-counts.ts'
 import { pretendingProducer, pretendingTargets } from './publish/pretending-producer.ts'
@@ -270,4 +270,56 @@ test('a process that is frozen while it claims of a limited topic keeps nobody f
   })
   expect(await pass()).toMatchObject({ published: 2 })
   expect(await countStates()).toEqual({ 'PENDING 0': 2, 'RESOLVED 1': 5 })
+})
+
+test('what a fault of anything but Kafka leaves claimed is settled by the next pass', async () => {
+  let isFailing = true
+  const { deps, pass } = passWith((part) =>
+    isFailing ? Promise.reject(new Error('no connection to the database')) : pretendingProducer.publish(part),
+  )
+  deps.policyOf = () => defaultRetryPolicy
+  await expect(pass()).rejects.toThrow('no connection')
+  expect(await countStates()).toEqual({ 'RETRYING 1': 4 })
+  isFailing = false
+  await pass()
+  expect(await countStates()).toEqual({ 'RESOLVED 1': 4 })
+  expect(deps.breaker.fault()).toBeNull()
+})
+
+test('when Kafka fails, the parts behind the one that failed are given back too', async () => {
+  const { pass } = passWith(async (part) => {
+    if (part.records.length === 4)
+      return { ...nothing, splitInto: [part.records.slice(0, 1), part.records.slice(1, 2), part.records.slice(2)] }
+    return { ...nothing, released: part.records.map(({ id }) => id), fault: unavailable }
+  })
+  await expect(pass()).rejects.toMatchObject({ code: 'KAFKA_UNAVAILABLE' })
+  expect(await countStates()).toEqual({ 'PENDING 0': 4 })
+})
+
+describe('after Kafka was away', () => {
+  const opened = async (more: Partial<SlotDeps> = {}) => {
+    const slot = passWith(pretendingProducer.publish, more)
+    await slot.pass()
+    slot.deps.breaker.failed('the broker died')
+    await setTimeout(5) // The breaker is open for a millisecond.
+    return slot
+  }
+
+  test('a slot that had no part in it finds that Kafka is back', async () => {
+    const { deps, pass } = await opened()
+    await pass()
+    expect(deps.breaker.fault()).toBeNull()
+  })
+
+  test('a probe that the database fails is followed by another', async () => {
+    let isAway = false
+    const loadPolicies = () => (isAway ? Promise.reject(new Error('no connection to the database')) : Promise.resolve())
+    const { deps, pass } = await opened({ loadPolicies })
+    isAway = true
+    await expect(pass()).rejects.toThrow('no connection')
+    isAway = false
+    await setTimeout(5)
+    await pass()
+    expect(deps.breaker.fault()).toBeNull()
+  })
 })

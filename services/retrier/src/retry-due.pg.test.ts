@@ -296,6 +296,32 @@ test('when Kafka fails, the parts behind the one that failed are given back too'
   expect(await countStates()).toEqual({ 'PENDING 0': 4 })
 })
 
+test('only a record that goes back to where it came from says for which group it is', async () => {
+  await database.sql`
+    update dlq.dlq_messages set
+      consumer_group = 'billing', target_topic = case when original_offset > 1000000000 then 'elsewhere' end`
+  const named: [string, boolean][] = []
+  const { pass } = passWith((part) => {
+    for (const { topic, headers } of part.records)
+      named.push([topic, headers.some(([name]) => name === 'dlq-for-group')])
+    return pretendingProducer.publish(part)
+  })
+  await pass()
+  const elsewhere = ['elsewhere', false]
+  expect(named.toSorted()).toEqual([elsewhere, elsewhere, elsewhere, ['orders', true]])
+})
+
+test('a topic that refused a record is looked up again', async () => {
+  const forgotten: string[] = []
+  const { deps, pass } = passWith(async (part) => ({
+    ...nothing,
+    refused: part.records.map(({ id, topic }) => ({ id, topic, reason: 'too large', refusesTopic: false })),
+  }))
+  deps.targets = { ...deps.targets, forget: (topic) => void forgotten.push(topic) }
+  await pass()
+  expect(new Set(forgotten)).toEqual(new Set(['orders']))
+})
+
 describe('after Kafka was away', () => {
   const opened = async (more: Partial<SlotDeps> = {}) => {
     const slot = passWith(pretendingProducer.publish, more)

@@ -2,12 +2,13 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { DeadLetter } from './dead-letter-functions.ts'
-import { type ProcessOptions, processDeadLetters, processPass } from './process-dead-letters.ts'
+import { type HandlerContext, type ProcessOptions, processDeadLetters, processPass } from './process-dead-letters.ts'
 
 const database = useDatabase()
 const topic = 'order.created'
@@ -219,6 +220,56 @@ describe('handling', () => {
     expect([...rows]).toEqual(Array.from({ length: 4 }, () => ({ status: 'PENDING', retry_count: 0 })))
   })
 
+  test('that ends because it must stop gives its own message back too', async () => {
+    const id = await deadLetter()
+    const stop = new AbortController()
+    const handler = async (_: DeadLetter, { signal }: HandlerContext) => {
+      stop.abort()
+      await sleep(60_000, undefined, { signal })
+    }
+    const counts = await processPass(options({ signal: stop.signal, handler, maxRetries: 1 }))
+    expect(counts).toEqual({ claimed: 1, resolved: 0, failed: 0, dead: 0, lost: 0 })
+    const rows = await database.sql`select id, status, retry_count from dlq.dlq_messages`
+    expect([...rows]).toEqual([{ id, status: 'PENDING', retry_count: 0 }])
+  })
+
+  test('that cannot be settled gives the messages back that were not begun, once the database takes that', async () => {
+    for (let n = 0; n < 5; n += 1) await deadLetter()
+    const { sql } = database
+    const away = async (is: boolean) => {
+      const [from, to] = is ? ['dlq', 'public'] : ['public', 'dlq']
+      for (const routine of ['resolve_messages(uuid[], uuid)', 'release_messages(uuid[], uuid)'])
+        await sql.unsafe(`alter function ${from}.${routine} set schema ${to}`)
+      await sql.unsafe(`alter function ${from}.fail_message(uuid, uuid, text, text, text, interval) set schema ${to}`)
+    }
+    const errors: Error[] = []
+    // The first error is that of the given-back messages.
+    const onError = (error: Error) => void (errors.push(error) === 1 && back())
+    const { promise, resolve: back } = Promise.withResolvers<void>()
+    const isBack = promise.then(() => away(false))
+    const pass = processPass(options({ onError, handler: () => away(true) }))
+    await expect(pass).rejects.toThrow('fail_message')
+    expect(errors).toHaveLength(1)
+    await isBack
+    const rows = await sql`select status, retry_count from dlq.dlq_messages order by status, retry_count`
+    expect([...rows]).toEqual([
+      ...Array.from({ length: 4 }, () => ({ status: 'PENDING', retry_count: 0 })),
+      { status: 'RETRYING', retry_count: 1 },
+    ])
+  })
+
+  test('whose pass was lost gives the messages back that were not begun', async () => {
+    for (let n = 0; n < 3; n += 1) await deadLetter()
+    const handler = async (_: DeadLetter, { signal }: HandlerContext) => {
+      await database.sql`delete from dlq.dlq_locks`
+      await expect.poll(() => signal.aborted, { timeout: 10_000 }).toBe(true)
+    }
+    const pass = options({ leaseMs: 3000, every: 3_600_000, batchSize: 3, onError() {}, handler })
+    expect(await processPass(pass)).toMatchObject({ claimed: 3, resolved: 1, lost: 2 })
+    const rows = await database.sql`select status, retry_count from dlq.dlq_messages where status <> 'RESOLVED'`
+    expect([...rows]).toEqual(Array.from({ length: 2 }, () => ({ status: 'PENDING', retry_count: 0 })))
+  })
+
   test('goes on by itself as messages become due, until it is stopped', async () => {
     const processing = processDeadLetters(options({ batchSize: 2 }))
     try {
@@ -236,6 +287,21 @@ describe('handling', () => {
 
 describe('a scheduled pass', () => {
   const sixHours = 6 * 3_600_000
+
+  test('that comes every 30 days waits for longer than a timer of Node can', async () => {
+    for (let n = 0; n < 3; n += 1) await deadLetter()
+    let handled = 0
+    const handler = () => {
+      handled += 1
+    }
+    const processing = processDeadLetters(
+      options({ handler, every: 30 * 24 * 3_600_000, exclusive: false, batchSize: 1 }),
+    )
+    await expect.poll(() => handled).toBe(1)
+    await sleep(200)
+    await processing.stop()
+    expect(handled).toBe(1)
+  })
 
   test('is made by one of many instances, handles at most its limit, and then waits for its next time', async () => {
     for (let n = 0; n < 60; n += 1) await deadLetter()

@@ -21,7 +21,7 @@ import {
 export type HandlerContext = {
   /** With `inTransaction` the transaction that also settles the message; else the pool. */
   readonly sql: postgres.Sql | postgres.TransactionSql
-  /** Aborted when processing must stop, or the lease was lost. */
+  /** Aborted when processing must stop, or the lease was lost. A handler that ends so has not spent its message's attempt. */
   readonly signal: AbortSignal
 }
 
@@ -36,7 +36,7 @@ export type ProcessOptions = {
   every?: number
   /** With `every`: only one instance makes the pass of each interval. */
   exclusive?: boolean
-  /** The budget of a message, instead of its own. */
+  /** The budget of a message, instead of its own; a forced or revived one has what somebody has given it. */
   maxRetries?: number
   /** When a failed message is due again; null: after its policy's wait. With `every`, by default at the next pass. */
   retryAfterMs?: number | null
@@ -79,7 +79,7 @@ export function processDeadLetters(options: ProcessOptions): Processing {
       }
       const idleMs =
         every !== undefined ? every - (performance.now() - startedAt) : counts.claimed < batchSize ? pollMs : 0
-      if (idleMs > 0) await sleep(idleMs, undefined, { signal }).catch(() => {})
+      await rest(idleMs, signal)
     }
   }
 
@@ -89,6 +89,14 @@ export function processDeadLetters(options: ProcessOptions): Processing {
     await running
   }
   return { stop, [Symbol.asyncDispose]: stop }
+}
+
+/** A timer of Node that is to wait for longer ends at once. */
+const longestTimerMs = 2 ** 31 - 1
+
+async function rest(ms: number, signal: AbortSignal): Promise<void> {
+  for (let leftMs = ms; leftMs > 0 && !signal.aborted; leftMs -= longestTimerMs)
+    await sleep(Math.min(leftMs, longestTimerMs), undefined, { signal }).catch(() => {})
 }
 
 /** One pass, for applications with their own scheduler. Claims nothing if another instance makes the pass. */
@@ -111,24 +119,45 @@ async function handleBatch(options: ProcessOptions, pass: { topic: string; by: s
   if (messages.length === 0) return nothing
   const counts = { ...nothing, claimed: messages.length }
   await using lease = keepLease(options, messages, pass)
-  for (const [at, message] of messages.entries()) {
-    if (signal?.aborted) {
-      await releaseMessages(sql, messages.slice(at))
-      break
+  const unbegun = new Set(messages)
+  try {
+    for (const message of messages) {
+      if (signal?.aborted) break
+      const mine = lease.begin(message.id)
+      if (mine !== null) unbegun.delete(message)
+      const outcome = mine === null ? 'lost' : await handleOne(options, message, mine)
+      if (outcome !== 'stopped') counts[outcome] += 1
+      lease.settled(message.id)
     }
-    const mine = lease.begin(message.id)
-    const outcome = mine === null ? 'lost' : await handleOne(options, message, mine)
-    counts[outcome] += 1
-    lease.settled(message.id)
+  } finally {
+    await giveBack(options, [...unbegun])
   }
   return counts
+}
+
+/**
+ * Gives back what was not begun: its leases would run out, and each would count as a failed attempt. Where the database is
+ * away, it tries again for as long as they last.
+ */
+async function giveBack(options: ProcessOptions, messages: readonly DeadLetter[]): Promise<void> {
+  const { sql, leaseMs = 300_000, signal, onError = console.error } = options
+  const until = performance.now() + leaseMs
+  for (let backoffMs = 100; ; backoffMs = Math.min(backoffMs * 2, 5000)) {
+    try {
+      return await releaseMessages(sql, messages)
+    } catch (error) {
+      if (signal?.aborted || performance.now() + backoffMs >= until) throw error
+      onError(error as Error)
+      await sleep(backoffMs, undefined, signal && { signal }).catch(() => {})
+    }
+  }
 }
 
 async function handleOne(
   options: ProcessOptions,
   message: DeadLetter,
   signal: AbortSignal,
-): Promise<'resolved' | 'failed' | 'dead' | 'lost'> {
+): Promise<'resolved' | 'failed' | 'dead' | 'lost' | 'stopped'> {
   const {
     sql,
     handler,
@@ -151,6 +180,10 @@ async function handleOne(
     }
     return 'resolved'
   } catch (thrown) {
+    if (isStop(thrown, options.signal)) {
+      await releaseMessages(sql, [message])
+      return 'stopped'
+    }
     const error = thrown instanceof Error ? thrown : new Error(String(thrown))
     const status = error instanceof LeaseLost ? null : await failMessage(sql, message, { error, retryAfterMs })
     if (status !== null) return status === 'DEAD' ? 'dead' : 'failed'
@@ -160,6 +193,12 @@ async function handleOne(
 }
 
 class LeaseLost extends Error {}
+
+/** The handler ended because processing must stop. That says nothing of the message. */
+function isStop(thrown: unknown, signal: AbortSignal | undefined): boolean {
+  if (!signal?.aborted) return false
+  return thrown === signal.reason || (thrown instanceof Error && thrown.name === 'AbortError')
+}
 
 /** Renews the leases of unsettled messages, three times per lease. */
 function keepLease(

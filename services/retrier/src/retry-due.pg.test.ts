@@ -8,8 +8,9 @@ import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertDueRows } from 'dlq-testing/rows/due-rows.ts'
 import { enterRun } from 'dlq-testing/rows/enter-run.ts'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createDueTopics } from './claim/due-topics.ts'
+import { createRetryCounts } from './groups/retry-counts.ts'
 import { pretendingProducer, pretendingTargets } from './publish/pretending-producer.ts'
 import { CommitUnknownError, type Part, type PublishResult } from './publish/slot-producer.ts'
 import type { FoundTarget, TargetTopics } from './publish/target-topics.ts'
@@ -99,6 +100,62 @@ test('what was published and what was refused counts for the run that held it', 
   await pass()
   expect(await countStates()).toEqual({ 'PENDING 1': 1, 'RESOLVED 1': 3 })
   expect(await counted()).toEqual({ failed: 1, resolved: 3 })
+})
+
+test('what was refused waits for a person; what was published counts for its error group', async () => {
+  await database.sql`update dlq.dlq_messages set group_id = '5f0c2d3e-7a51-4e64-9d0a-2f8f2b9a3c11'`
+  const counted: (string | null)[] = []
+  const { pass } = passWith(
+    async (part) => {
+      const [first, ...records] = part.records
+      const refused = [{ id: first!.id, topic: first!.topic, reason: 'too large', refusesTopic: false }]
+      return { ...(await pretendingProducer.publish({ ...part, records })), refused }
+    },
+    { retryCounts: { ...createRetryCounts(), add: ({ group_id }) => void counted.push(group_id) } },
+  )
+  await pass()
+  const rows = await database.sql`select status, next_retry_at from dlq.dlq_messages where status = 'PENDING'`
+  expect([...rows]).toEqual([{ status: 'PENDING', next_retry_at: null }])
+  expect(counted).toHaveLength(3)
+})
+
+test.each([
+  ['is paused', { paused: true }],
+  ['leaves the topic to its application', { delivery: 'pull' }],
+] as const)('messages whose policy %s since the claim are given back, with their tokens', async (_, change) => {
+  const { deps, pass } = passWith(() => Promise.reject(new Error('nothing is sent')))
+  const policy = { ...defaultRetryPolicy, ratePerSecond }
+  deps.policyOf = ({ original_topic }) => ({ ...policy, ...(isClaimed && original_topic === 'orders' && change) })
+  let isClaimed = false
+  deps.turns = {
+    take: async (claim) => {
+      const claimed = await claim()
+      isClaimed = true
+      return claimed
+    },
+  }
+  expect(await pass()).toMatchObject({ published: 0, refused: 0, released: 4 })
+  expect(await countStates()).toEqual({ 'PENDING 0': 4 })
+  expect(await tokensLeft()).toBe(4)
+})
+
+test('tokens that the claim found no messages for are returned', async () => {
+  await database.sql`delete from dlq.dlq_messages where original_offset > 1000000000`
+  const { pass } = passWith(pretendingProducer.publish)
+  expect(await pass()).toMatchObject({ published: 1 })
+  expect(await tokensLeft()).toBe(3)
+})
+
+test('a slot whose number the database has forgotten is taken again, because its batches may be claimed again', async () => {
+  const { deps, pass } = passWith(pretendingProducer.publish)
+  deps.policyOf = () => defaultRetryPolicy
+  await pass()
+  await database.sql`update dlq.dlq_slots set batch = 0`
+  await insertDueRows(database.sql, { count: 1, topics: ['orders'], from: 10 })
+  await pass()
+  await pass()
+  const [slot] = await database.sql<{ epoch: string }[]>`select epoch::text from dlq.dlq_slots`
+  expect(slot!.epoch).toBe('2')
 })
 
 test('the parts of a batch have rising numbers, none of them twice', async () => {
@@ -213,4 +270,82 @@ test('a process that is frozen while it claims of a limited topic keeps nobody f
   })
   expect(await pass()).toMatchObject({ published: 2 })
   expect(await countStates()).toEqual({ 'PENDING 0': 2, 'RESOLVED 1': 5 })
+})
+
+test('what a fault of anything but Kafka leaves claimed is settled by the next pass', async () => {
+  let isFailing = true
+  const { deps, pass } = passWith((part) =>
+    isFailing ? Promise.reject(new Error('no connection to the database')) : pretendingProducer.publish(part),
+  )
+  deps.policyOf = () => defaultRetryPolicy
+  await expect(pass()).rejects.toThrow('no connection')
+  expect(await countStates()).toEqual({ 'RETRYING 1': 4 })
+  isFailing = false
+  await pass()
+  expect(await countStates()).toEqual({ 'RESOLVED 1': 4 })
+  expect(deps.breaker.fault()).toBeNull()
+})
+
+test('when Kafka fails, the parts behind the one that failed are given back too', async () => {
+  const { pass } = passWith(async (part) => {
+    if (part.records.length === 4)
+      return { ...nothing, splitInto: [part.records.slice(0, 1), part.records.slice(1, 2), part.records.slice(2)] }
+    return { ...nothing, released: part.records.map(({ id }) => id), fault: unavailable }
+  })
+  await expect(pass()).rejects.toMatchObject({ code: 'KAFKA_UNAVAILABLE' })
+  expect(await countStates()).toEqual({ 'PENDING 0': 4 })
+})
+
+test('only a record that goes back to where it came from says for which group it is', async () => {
+  await database.sql`
+    update dlq.dlq_messages set
+      consumer_group = 'billing', target_topic = case when original_offset > 1000000000 then 'elsewhere' end`
+  const named: [string, boolean][] = []
+  const { pass } = passWith((part) => {
+    for (const { topic, headers } of part.records)
+      named.push([topic, headers.some(([name]) => name === 'dlq-for-group')])
+    return pretendingProducer.publish(part)
+  })
+  await pass()
+  const elsewhere = ['elsewhere', false]
+  expect(named.toSorted()).toEqual([elsewhere, elsewhere, elsewhere, ['orders', true]])
+})
+
+test('a topic that refused a record is looked up again', async () => {
+  const forgotten: string[] = []
+  const { deps, pass } = passWith(async (part) => ({
+    ...nothing,
+    refused: part.records.map(({ id, topic }) => ({ id, topic, reason: 'too large', refusesTopic: false })),
+  }))
+  deps.targets = { ...deps.targets, forget: (topic) => void forgotten.push(topic) }
+  await pass()
+  expect(new Set(forgotten)).toEqual(new Set(['orders']))
+})
+
+describe('after Kafka was away', () => {
+  const opened = async (more: Partial<SlotDeps> = {}) => {
+    const slot = passWith(pretendingProducer.publish, more)
+    await slot.pass()
+    slot.deps.breaker.failed('the broker died')
+    await setTimeout(5) // The breaker is open for a millisecond.
+    return slot
+  }
+
+  test('a slot that had no part in it finds that Kafka is back', async () => {
+    const { deps, pass } = await opened()
+    await pass()
+    expect(deps.breaker.fault()).toBeNull()
+  })
+
+  test('a probe that the database fails is followed by another', async () => {
+    let isAway = false
+    const loadPolicies = () => (isAway ? Promise.reject(new Error('no connection to the database')) : Promise.resolve())
+    const { deps, pass } = await opened({ loadPolicies })
+    isAway = true
+    await expect(pass()).rejects.toThrow('no connection')
+    isAway = false
+    await setTimeout(5)
+    await pass()
+    expect(deps.breaker.fault()).toBeNull()
+  })
 })

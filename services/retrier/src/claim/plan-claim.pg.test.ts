@@ -8,7 +8,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { createCooldown } from '../slot/cooldown.ts'
 import { createTopicHolds } from '../targets/topic-holds.ts'
 import { createDueTopics } from './due-topics.ts'
-import { planClaim } from './plan-claim.ts'
+import { type PlanDeps, planClaim } from './plan-claim.ts'
 import { createReaderLags } from './reader-lags.ts'
 
 const database = useDatabase()
@@ -18,7 +18,10 @@ beforeEach(() =>
   emptyTables(database.sql, 'dlq.dlq_messages', 'dlq.dlq_runs', 'dlq.dlq_readers', 'dlq.dlq_summary_totals'),
 )
 
-async function claimable(policies: Record<string, Partial<RetryPolicy>> = {}): Promise<string[]> {
+async function claimable(
+  policies: Record<string, Partial<RetryPolicy>> = {},
+  more: Partial<PlanDeps> = {},
+): Promise<string[]> {
   const { shares } = await planClaim(
     {
       sql: service.sql,
@@ -29,6 +32,7 @@ async function claimable(policies: Record<string, Partial<RetryPolicy>> = {}): P
       topicOrder: { isReady: () => true, forget: () => {} },
       lags: createReaderLags(service.sql),
       policyOf: ({ original_topic }) => ({ ...defaultRetryPolicy, ...policies[original_topic] }),
+      ...more,
     },
     { turn: 0, runTurn: 0, batchSize: 10, appetite: new Map(), contested: new Map() },
   )
@@ -39,6 +43,31 @@ test('a topic whose application pulls its dead letters is left alone', async () 
   for (const original_topic of ['pulled', 'published'])
     await insertMessageRow(database.sql, { original_topic, next_retry_at: new Date(0) })
   expect(await claimable({ pulled: { delivery: 'pull' } })).toEqual(['published'])
+})
+
+test('what a run redirects is claimed also where an application pulls', async () => {
+  await enterRun({ max_lag: null, target_topic: 'mended' })
+  expect(await claimable({ orders: { delivery: 'pull' } })).toEqual(['orders'])
+})
+
+test('a topic is left alone while its target cools down or rests', async () => {
+  for (const original_topic of ['cooling', 'resting', 'published'])
+    await insertMessageRow(database.sql, { original_topic, next_retry_at: new Date(0) })
+  const cooldown = createCooldown({ now: Date.now })
+  const holds = createTopicHolds({ now: Date.now })
+  cooldown.add('elsewhere')
+  holds.search('resting', {})
+  const redirected = { cooling: { redirectTopic: 'elsewhere' } }
+  expect(await claimable(redirected, { cooldown, holds })).toEqual(['published'])
+})
+
+test('the order of keys is forgotten where the policy does not ask for it, and waited for where it does', async () => {
+  for (const original_topic of ['ordered', 'plain'])
+    await insertMessageRow(database.sql, { original_topic, next_retry_at: new Date(0) })
+  const forgotten: string[] = []
+  const topicOrder = { isReady: () => false, forget: (topic: string) => void forgotten.push(topic) }
+  expect(await claimable({ ordered: { ordering: 'per-key' } }, { topicOrder })).toEqual(['plain'])
+  expect(forgotten).toEqual(['plain'])
 })
 
 async function read(topic: string, group: string, committed: number): Promise<void> {

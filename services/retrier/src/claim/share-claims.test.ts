@@ -235,4 +235,6 @@ test('the next batch need not wait where some topic has no limit', () => {
     limitShares(shareClaims(topics, memory()), { grants, contested, pausedGroupsOf: () => [] })
   expect(areAllLimited(claimed([limited]), grants)).toBe(true)
   expect(areAllLimited(claimed([limited, free]), grants)).toBe(false)
+  const shares = claimed([ofRun('payments')])
+  expect([areAllLimited(shares, [grant(`run:${run}`, 50)]), areAllLimited(shares, grants)]).toEqual([true, false])
 })

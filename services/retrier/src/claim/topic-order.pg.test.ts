@@ -37,6 +37,24 @@ test('a topic waits neither for the first walk of a larger one nor for its secon
   expect(order.isReady('later')).toBe(true)
 })
 
+test('a second walk gives keys to what an ingester stored by the former policy, and there is no third', async () => {
+  let now = 0
+  const order = createTopicOrder(service.sql, { now: () => now })
+  const walk = async () => {
+    while ((await order.pass()).more);
+    const [row] = await database.sql`select count(*)::int as n from dlq.dlq_messages where order_key is null`
+    return row!.n
+  }
+  order.isReady('orders')
+  const left: number[] = []
+  for (const at of [0, 4000, 6000, 12_000]) {
+    now = at
+    left.push(await walk())
+    await insert('orders', 1)
+  }
+  expect(left).toEqual([0, 1, 0, 1])
+})
+
 test.each(planCacheModes)(
   'a walk reads what waits of its topic, and not the rows of others (%s)',
   async (planCacheMode) => {

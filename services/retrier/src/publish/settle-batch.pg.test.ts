@@ -88,6 +88,13 @@ describe('who has lost the slot', () => {
     expect(await attempts()).toEqual([{ outcome: 'unknown', error: null, at: null }])
   })
 
+  test('leaves no attempt that its successor has given back as not sent', async () => {
+    const late = await claim(await takeForAMoment())
+    await released({ ...late, ...(await take()) })
+    expect(await published(late, place)).toEqual(nothing)
+    expect(await attempts()).toEqual([])
+  })
+
   test('says where the record stands that its successor knows to be published', async () => {
     const late = await claim(await takeForAMoment())
     await published({ ...late, ...(await take()) })

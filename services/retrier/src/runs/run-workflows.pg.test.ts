@@ -76,12 +76,16 @@ describe('a canary', () => {
     expect(await read(id)).toMatchObject({ status: 'completed' })
   })
 
-  test('does not wait for a message that cannot be sent any more', async () => {
+  test.each([
+    ['has spent its budget', { max_retries: 0 }],
+    ['is held by its route', { held_by_route: true }],
+    ['waits for its original', { origin_state: 18 }],
+  ])('does not wait for a message that %s meanwhile', async (_, change) => {
     const ids = await insertMany(4)
     const id = await start(enter({ matched: 4, canary }))
     await chunkOf(id, 'first')
-    await engine.database.sql`
-      update dlq.dlq_messages set max_retries = retry_count where id = any(${engine.database.sql.array(ids.slice(0, 1))}::uuid[])`
+    const { sql } = engine.database
+    await sql`update dlq.dlq_messages set ${sql(change)} where id = ${ids[0]!}`
     expect(await publishOnce()).toBe(1)
     expect(await chunkOf(id, 'first')).toMatchObject({ isLast: true })
     expect(await read(id)).toMatchObject({ taken: 2, withdrawn: 1 })
@@ -95,6 +99,18 @@ describe('a canary', () => {
     expect(await chunkOf(id, 'first')).toMatchObject({ isLast: false, afterMs: 500 })
     await engine.database.sql`update dlq.dlq_runs set last_settled_at = now() - interval '2 minutes'`
     expect(await chunkOf(id, 'first')).toMatchObject({ isLast: true })
+  })
+
+  test('is waited for anew in each step, however long ago the messages of the one before were read', async () => {
+    await insertMany(6)
+    const id = await start(enter({ matched: 6, canary }))
+    await chunkOf(id, 'first')
+    await publishOnce()
+    const { sql } = engine.database
+    await sql`update dlq.dlq_runs set read_at = now() - interval '1 hour'`
+    expect(await chunkOf(id, 'first')).toMatchObject({ isLast: true })
+    await chunkOf(id, 'share')
+    expect([...(await sql`select read_at from dlq.dlq_runs`)]).toEqual([{ read_at: null }])
   })
 
   test('pauses the run once where too many of its messages failed again; resumed, the run continues', async () => {
@@ -159,6 +175,38 @@ describe('while it runs', () => {
     expect(await chunkOf(id, 'settle')).toMatchObject({ isLast: false, cancel: '5 of 20 retries failed again' })
     expect(await read(id)).toMatchObject({ status: 'cancelling' })
   })
+})
+
+test('too many re-failures pause a run once, where its request says so; resumed, it goes on', async () => {
+  const ids = await insertMany(21)
+  const id = await start(enter({ matched: 21, on_refailure: 'pause', max_refailure: 0.1 }))
+  await chunkOf(id, 'all')
+  expect(await publishOnce()).toBe(21)
+  await failAgain(ids.slice(0, 5))
+  await insertMany(1, { run_id: id, next_retry_at: null })
+  await chunkOf(id, 'settle')
+  expect(await read(id)).toMatchObject({ status: 'paused', status_reason: '5 of 21 retries failed again' })
+  await move(id, 'paused', 'running')
+  await chunkOf(id, 'settle')
+  expect(await read(id)).toMatchObject({ status: 'running' })
+})
+
+test('what an application has come to pull is handed over by a retry, and kept by a redirect', async () => {
+  const [first, second] = await insertMany(2)
+  const retry = await start(enter({ matched: 1, selection: { ids: [first!] } }))
+  const redirect = await start(
+    enter({ matched: 1, selection: { ids: [second!] }, kind: 'redirect', target_topic: 'orders-2' }),
+  )
+  for (const id of [retry, redirect]) await chunkOf(id, 'all')
+  const { sql } = engine.database
+  await sql`insert into dlq.dlq_policies (pattern, delivery) values ('orders', 'pull')`
+  try {
+    for (const id of [retry, redirect]) await chunkOf(id, 'settle')
+    expect([await heldBy(retry), await heldBy(redirect)]).toEqual([[], [second]])
+    expect(await read(retry)).toMatchObject({ status: 'completed', done: 1, taken: 0 })
+  } finally {
+    await sql`delete from dlq.dlq_policies`
+  }
 })
 
 describe('of somebody who may see only some topics', () => {

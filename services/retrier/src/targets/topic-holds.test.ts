@@ -54,7 +54,25 @@ test('a topic that refuses everything is probed after a second, and less and les
   expect(rests).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60])
 })
 
+test('a topic that refuses some of its records is probed every second, however many were refused', () => {
+  const rests = Array.from({ length: 4 }, () => {
+    refuse(8)
+    const rest = holds.restMs('narrow')
+    now += rest
+    return rest
+  })
+  expect(rests).toEqual([1000, 1000, 1000, 1000])
+})
+
 describe('a topic of which Kafka refused something', () => {
+  test('rests no more once a record is taken', () => {
+    holds.spent('narrow', 10)
+    refuse(8)
+    expect(holds.restMs('narrow')).toBe(1000)
+    holds.published('narrow')
+    expect(holds.restMs('narrow')).toBe(0)
+  })
+
   test('does not go beside others for a minute', () => {
     holds.spent('narrow', 50)
     expect(holds.isDoubtful('narrow')).toBe(true)

@@ -166,6 +166,22 @@ describe('dlq.claim_messages', () => {
     expect(await claim(`'orders', 1, '1 minute', 4`)).toMatchObject([{ retry_count: 4, max_retries: 4 }])
   })
 
+  test('takes what had as many attempts as the caller allows only where somebody has renewed its budget', async () => {
+    await insertDue()
+    const again = () => claim(`'orders', 1, '1 minute', 2`)
+    for (const retry_count of [1, 2]) {
+      const [claimed] = await again()
+      expect(claimed).toMatchObject({ retry_count, max_retries: 2 })
+      await call(`select dlq.fail_message('${claimed!.id}', '${claimed!.lease_token}', 'no', p_retry_after => '0')`)
+    }
+    expect(await rows()).toMatchObject([{ status: 'DEAD' }])
+    await call(`update dlq.dlq_messages set status = 'PENDING', next_retry_at = now()`)
+    expect(await again()).toEqual([])
+    // As a forced retry and a revival do.
+    await call('update dlq.dlq_messages set max_retries = 3')
+    expect(await again()).toMatchObject([{ retry_count: 3, max_retries: 3 }])
+  })
+
   test('ends expired leases, and lets the budget decide', async () => {
     await setPolicy({ pattern: 'orders', backoff: 'fixed', initial_delay: '0' })
     const [{ id } = { id: '' }] = await insertDue()

@@ -82,6 +82,32 @@ test('each topic has the same policy and the same waits in SQL and in TypeScript
   )
 })
 
+type Waits = { initial_delay: string; run_every?: string; backoff_list?: string[] }
+
+test.each<[string, Waits]>([
+  ['a day of 23 hours is one of 24', { initial_delay: '1 day' }],
+  ['a window of a day begins at midnight UTC where a day has 23 hours', { initial_delay: '0', run_every: '1 day' }],
+  ['a month is 30 days', { initial_delay: '1 month' }],
+  ['a window may be a month', { initial_delay: '0', run_every: '1 month' }],
+  ['a list is read so too', { initial_delay: '0', backoff_list: ['1 day'] }],
+])('waits are lengths of time: %s', async (_, { initial_delay, run_every = null, backoff_list = null }) => {
+  const now = new Date('2026-03-29T00:30:00Z')
+  await service.sql.begin(async (sql) => {
+    await sql`set local time zone 'Europe/Berlin'`
+    await sql`delete from dlq.dlq_policies`
+    await sql`
+      insert into dlq.dlq_policies (pattern, backoff, initial_delay, run_every, backoff_list)
+      values ('orders', ${backoff_list === null ? 'fixed' : 'list'}, ${initial_delay}, ${run_every}, ${backoff_list}::text[]::interval[])`
+    const rows = await listPolicies(sql, { scope: null })
+    const { policy } = compilePolicies({ section: {}, fileEntries: [], rows })({
+      original_topic: 'orders',
+      dlq_topic: null,
+    })
+    const [found] = await sql`select dlq.next_retry_at('orders', 0, ${now}) as due`
+    expect(found!.due).toEqual(nextRetryAt(policy, 0, now, 0))
+  })
+})
+
 test('an attempt has the same id in SQL and in TypeScript', async () => {
   await fc.assert(
     fc.asyncProperty(fc.uuid(), fc.integer({ min: 0, max: 2 ** 31 - 1 }), async (id, number) => {

@@ -1,4 +1,5 @@
-// A message that its route holds is sent only when somebody asks, whatever becomes of an attempt meanwhile.
+// A message that its route holds, or that waits for its original, is sent only when somebody asks, whatever becomes of an
+// attempt meanwhile.
 
 import { randomUUID } from 'node:crypto'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
@@ -73,7 +74,11 @@ test('what Kafka refuses is held, also where somebody had asked for that attempt
   for (const id of ids) expect(await read(id)).toMatchObject({ ...held, retry_requested: false })
 })
 
-test.each([
+/** The number of a state in which a message waits for its original. */
+const waitsForOriginal = 18
+const waiting = { status: 'PENDING', origin_state: waitsForOriginal, next_retry_at: null }
+
+const ends = [
   ['fails', (id: string, token: string) => database.sql`select dlq.fail_message(${id}, ${token}, 'again')`],
   [
     'is given back',
@@ -81,12 +86,14 @@ test.each([
   ],
   [
     'loses its lease',
-    async () => {
+    async (_id: string, _token: string) => {
       await database.sql`update dlq.dlq_messages set lease_until = now() - interval '1 s'`
       await database.sql`select dlq.expire_leases(null, 10)`
     },
   ],
-])('one that an application has claimed, and that %s, is held', async (_, end) => {
+] as const
+
+test.each(ends)('one that an application has claimed, and that %s, is held', async (_, end) => {
   await database.sql`insert into dlq.dlq_policies (pattern, delivery) values ('orders', 'pull')`
   const id = await insert()
   const [claimed] = await database.sql`select * from dlq.claim_messages('orders')`
@@ -95,6 +102,30 @@ test.each([
   expect(await read(id)).toMatchObject(held)
   await database.sql`update dlq.dlq_messages set next_retry_at = now()`
   expect(await database.sql`select from dlq.claim_messages('orders')`).toHaveLength(0)
+})
+
+test.each(ends)(
+  'one that waits for its original, and that an application was made to claim, waits when it %s',
+  async (how, end) => {
+    await database.sql`insert into dlq.dlq_policies (pattern, delivery) values ('orders', 'pull')`
+    await insert({ origin_state: waitsForOriginal })
+    const id = await insert({ origin_state: waitsForOriginal, retry_requested: true })
+    const claimed = await database.sql`select * from dlq.claim_messages('orders')`
+    expect(claimed).toMatchObject([{ id }])
+    await end(id, claimed[0]!.lease_token)
+    const isAsked = how === 'is given back'
+    expect(await read(id)).toMatchObject({ ...waiting, ...(isAsked && { next_retry_at: expect.any(Date) }) })
+    expect(await database.sql`select from dlq.claim_messages('orders')`).toHaveLength(isAsked ? 1 : 0)
+  },
+)
+
+test('one that waits for its original gets no time where nobody holds it, and is no probe', async () => {
+  const group_id = randomUUID()
+  const id = await insert({ status: 'RETRYING', origin_state: waitsForOriginal })
+  await releaseUnheldNow(service.sql, id)
+  expect(await read(id)).toMatchObject(waiting)
+  await insert({ group_id, origin_state: waitsForOriginal })
+  expect(await startProbes(service.sql, { original_topic: 'orders', group_id, count: 1 })).toBe(0)
 })
 
 test('one that is RETRYING and nobody holds gets no time', async () => {

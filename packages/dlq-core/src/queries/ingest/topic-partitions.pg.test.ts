@@ -3,6 +3,7 @@ import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { takeOn } from '../discovery/take-on.ts'
 import { beginGeneration, cutPosition, movePosition, resetPosition } from './positions.ts'
 import {
   listIngestLag,
@@ -169,6 +170,18 @@ describe('of a topic that was deleted and created again', () => {
     await created('two', 1)
     await see([bound(0, 0n, 0n)])
     expect(await lagOf()).toMatchObject({ lag: 0n, lost: 0n })
+  })
+
+  test('nothing is left where a subscription begins it', async () => {
+    await created('one', 2)
+    await see([bound(0, 0n, 100n), bound(1, 0n, 100n)], [old])
+    await find()
+    await takeOn(service.sql, {
+      ...{ cluster, found: { topic, topic_id: 'two', partitions: 1 }, subscribedAt: new Date() },
+      places: [{ partition: 0, next_offset: 0n, manual_below: null }],
+    })
+    await see([bound(0, 0n, 10n)])
+    expect(await lagOf()).toMatchObject({ lag: 10n, oldest_unread_at: null })
   })
 })
 

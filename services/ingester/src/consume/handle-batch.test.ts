@@ -60,8 +60,10 @@ function handling(outcomes: (() => Promise<StoreOutcome>)[], early = new Set<str
       return () => void done.push('goes on')
     },
   })
-  const handle = (first: number) =>
-    handleBatch(deps, payloadOf(first) as unknown as EachBatchPayload).catch((error: Error) => done.push(error.message))
+  const handle = (first: number, more: Partial<EachBatchPayload> = {}) =>
+    handleBatch(deps, { ...payloadOf(first), ...more } as unknown as EachBatchPayload).catch((error: Error) =>
+      done.push(error.message),
+    )
   return { done, handle, idle: () => ahead.idle(), deps }
 }
 
@@ -159,3 +161,89 @@ test('aborted records behind a gap that compaction has left are passed over from
   )
   expect(asked).toEqual([10n, 60n])
 })
+
+describe('what is not stored', () => {
+  const once = async () => stored
+  const soughtBy = (done: readonly string[]) => done.filter((one) => one.startsWith('read again'))
+
+  test('is read again from where the database says, and not from the part’s own beginning', async () => {
+    const hole = async (): Promise<StoreOutcome> => ({ kind: 'hole', expectedOffset: 5n })
+    const { done, handle, idle } = handling([hole, hole])
+    // So kafkajs says, once somebody has sought the partition.
+    await handle(0, { isStale: () => soughtBy(done).length > 0 })
+    await idle()
+    expect(soughtBy(done)).toEqual(['read again from 5'])
+  })
+
+  test('is not committed, and not looked for in the database', async () => {
+    const hole = async (): Promise<StoreOutcome> => ({ kind: 'hole', expectedOffset: 1n })
+    const noted: string[] = []
+    const { handle, idle, deps } = handling([once, hole, hole])
+    deps.commits = { note: (_, offset) => void noted.push(`commits ${offset}`) }
+    deps.positions = { stored: (_, offset) => void noted.push(`stored to ${offset}`) }
+    await handle(0)
+    await idle()
+    expect(noted).toEqual(['stored to 1', 'commits 1'])
+  })
+
+  test('waits while its topic is paused', async () => {
+    const { done, handle, idle, deps } = handling([])
+    deps.isPaused = () => true
+    await handle(3)
+    await idle()
+    expect(done).toEqual(['read again from 3', 'read again from 4'])
+  })
+
+  test('goes on only with the rest of its topic, where that was paused meanwhile', async () => {
+    const held = Promise.withResolvers<StoreOutcome>()
+    const { done, handle, idle, deps } = handling([() => held.promise])
+    let isPaused = false
+    deps.isPaused = () => isPaused
+    await handle(0)
+    isPaused = true
+    held.resolve(stored)
+    await idle()
+    expect(done).not.toContain('goes on')
+  })
+})
+
+describe('behind a hole', () => {
+  const hole = (expectedOffset: bigint) => async (): Promise<StoreOutcome> => ({ kind: 'hole', expectedOffset })
+  const handledBehind = async (expectedOffset: bigint) => {
+    const { done, handle, idle, deps } = handling([hole(expectedOffset), async () => stored, async () => stored])
+    deps.reader = {
+      fetchLogBounds: async ([topic]) => [{ topic: topic!, partition: 0, log_start_offset: 3n, log_end_offset: 9n }],
+    }
+    deps.onBehind = () => void done.push('may have forgotten')
+    deps.onLost = (_, count) => void done.push(`lost ${count}`)
+    await handle(3)
+    await idle()
+    return done.filter((one) => /lost|forgotten/.test(one))
+  }
+
+  test('the database may have forgotten other things, and what retention has deleted is counted', async () => {
+    expect(await handledBehind(1n)).toEqual(['may have forgotten', 'lost 2'])
+  })
+
+  test('nothing is lost where the topic was never read', async () => {
+    expect(await handledBehind(0n)).toEqual(['may have forgotten'])
+  })
+})
+
+test.each([
+  ['at the end of the log', 9n, ['read again from 9']],
+  ['behind it', 10n, ['recreated']],
+])(
+  'a batch from before a position %s is of a topic that was created again only where Kafka has less',
+  async (_, seenOffset, expected) => {
+    const recreated = async (): Promise<StoreOutcome> => ({ kind: 'recreated', seenOffset, epoch: null })
+    const { done, handle, idle, deps } = handling([recreated, async () => stored, async () => stored])
+    deps.reader = {
+      fetchLogBounds: async ([topic]) => [{ topic: topic!, partition: 0, log_start_offset: 0n, log_end_offset: 9n }],
+    }
+    deps.onRecreated = async () => void done.push('recreated')
+    await handle(0, { isStale: () => done.some((one) => one.startsWith('read again')) })
+    await idle()
+    expect(done.filter((one) => !/stores|released/.test(one))).toEqual(expected)
+  },
+)

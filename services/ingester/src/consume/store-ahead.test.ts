@@ -129,6 +129,12 @@ test('work that takes long leaves its room to others, but only as much as is all
   await ahead.idle()
   // All of the room is there again, once.
   await ahead.begin(place, 10, async () => {})
+
+  const [late, beside] = ['late', 'beside'].map((name) => heldWork(begun, name))
+  await ahead.begin(place, 8, late!.work)
+  await ahead.begin(other, 8, beside!.work)
+  late!.end()
+  beside!.end()
 })
 
 test('it says when earlier work of a partition is over, well or not', async () => {
@@ -142,4 +148,18 @@ test('it says when earlier work of a partition is over, well or not', async () =
   held.fail(new Error('lost'))
   await earlier.over
   expect(ahead.earlier(place)).toBeNull()
+})
+
+test('the last work of a partition is earlier work also when the one before it is over', async () => {
+  const ahead = createStoreAhead({ maxBytes: 10 })
+  const [first, second] = ['first', 'second'].map((name) => heldWork([], name))
+  await ahead.begin(place, 1, first!.work)
+  const over = ahead.earlier(place)!.over
+  const next = ahead.begin(place, 1, second!.work)
+  first!.end()
+  await over
+  await next
+  expect(ahead.earlier(place)).not.toBeNull()
+  second!.end()
+  await ahead.idle()
 })

@@ -75,18 +75,38 @@ test('a partition that waits for a locked row until its time is over fails once 
   const sql = connectAsService(database.url, { DLQ_DATABASE_STATEMENT_TIMEOUT: '200ms' })
   onTestFinished(() => sql.end({ timeout: 5 }))
   const store = createJoinedStore(storeDeps(sql))
-  const storeAll = async () => {
-    const outcomes = await Promise.allSettled([0, 1, 2, 3].map((partition) => store(batchOfPartition(partition))))
+  const storeAll = async (partitions = [0, 1, 2, 3]) => {
+    const outcomes = await Promise.allSettled(partitions.map((partition) => store(batchOfPartition(partition))))
     return outcomes.map(({ status }) => status)
   }
   await service.sql.begin(async (holding) => {
     await holding`insert into dlq.dlq_positions (cluster, topic, partition, next_offset) values ('c', 'orders.dlq.v1', 1, 0)`
     expect(await storeAll()).toEqual(['rejected', 'rejected', 'rejected', 'rejected'])
     expect(await storeAll()).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled'])
-    expect(await storeAll()).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled'])
+    expect(await storeAll([1, 0, 2, 3])).toEqual(['rejected', 'fulfilled', 'fulfilled', 'fulfilled'])
   })
   expect(await storeAll()).toEqual(['fulfilled', 'fulfilled', 'fulfilled', 'fulfilled'])
   expect(await countMessages()).toBe(12)
+})
+
+test('partitions that have failed leave a transaction to the others, however many they are', async () => {
+  const deps = storeDeps(service.sql)
+  const over = Promise.withResolvers<void>()
+  onTestFinished(() => over.resolve())
+  let areWaiting = false
+  const complete: typeof deps.complete = async (records) => {
+    if (records[0]!.partition === 9) return [...records]
+    if (areWaiting) await over.promise
+    throw new Error('Kafka does not answer')
+  }
+  const store = createJoinedStore({ ...deps, complete, setbacks: { note() {}, mayTry: () => false } })
+  const storeFailing = () => Promise.allSettled([0, 1, 2, 3].map((partition) => store(batchOfPartition(partition))))
+  await storeFailing()
+  areWaiting = true
+  const failing = storeFailing()
+  expect(await store(batchOfPartition(9))).toMatchObject({ kind: 'stored', stored: 3 })
+  over.resolve()
+  await failing
 })
 
 test('a hole in one partition stores the others', async () => {

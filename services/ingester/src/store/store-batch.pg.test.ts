@@ -135,6 +135,17 @@ describe('a batch', () => {
     expect(await offsetsStored()).toEqual([0, 1, 2, 4, 5, 6])
   })
 
+  test('read again after its position was reset is not stored where all of it is archived', async () => {
+    await store(records(0, 5))
+    await database.sql`update dlq.dlq_messages set status = 'RESOLVED', next_retry_at = null`
+    const ids = await database.sql<{ id: string }[]>`select id from dlq.dlq_messages`
+    await archiveMessages(service.sql, { ids: ids.map(({ id }) => id), now: new Date() })
+    await resetPosition(service.sql, { ...partition, next_offset: 0n })
+
+    expect(await store(records(0, 5))).toMatchObject({ stored: 0, dropped: 5 })
+    expect(await offsetsStored()).toEqual([])
+  })
+
   test('that begins below the position is stored from the position on', async () => {
     await store(records(0, 5))
     expect(await store(records(3, 8))).toEqual(stored({ stored: 3, dropped: 2 }))

@@ -1,12 +1,15 @@
 // The error groups of dead letters that applications stored by SQL.
 import { fingerprint } from 'dlq-core/domain/grouping/error-fingerprint.ts'
+import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
-import { expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { groupUngrouped } from './group-ungrouped.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
+
+beforeEach(() => emptyTables(database.sql, 'dlq.dlq_messages', 'dlq.dlq_policies'))
 
 const groups = () =>
   database.sql`
@@ -37,4 +40,30 @@ test('a dead letter by SQL gets the group of the same failure of a consumer, and
   expect((await groups())[0]).toMatchObject({ error_class: 'Broken', group_id: null })
   expect(await groupUngrouped(service)).toMatchObject({ grouped: 1 })
   expect((await groups())[0]).toMatchObject({ title: expect.stringContaining('Broken') })
+})
+
+const frames = (lines: number, type: string) => `\tat ${type}.step(Step.java:1)\n`.repeat(lines)
+const outer = `a.Outer: failed\n${frames(10, 'org.springframework.Handler')}`
+
+test.each([
+  [
+    'in the middle of a long trace',
+    `${outer}${frames(1000, 'java.lang.Thread')}Caused by: a.Root: gone\n${frames(700, 'com.acme.Orders')}`,
+  ],
+  [
+    'at the end of one',
+    `${outer}${frames(1000, 'java.lang.Thread')}Caused by: a.Root: gone\n${frames(1, 'com.acme.Orders')}`,
+  ],
+  [
+    'too far from the end of one',
+    `${outer}${frames(1000, 'java.lang.Thread')}Caused by: a.Root: gone\n${frames(9000, 'com.acme.Orders')}`,
+  ],
+  ['that no line names', `${frames(1000, 'java.lang.Thread')}${frames(5, 'com.acme.Orders')}`],
+  ['within what is read of any trace', `${outer}Caused by: a.Root: gone\n${frames(3, 'com.acme.Orders')}`],
+  ['that one long line would hide', 'x'.repeat(30_000)],
+])('a cause %s is read as that of a consumer’s failure is', async (_, trace) => {
+  await database.sql`select dlq.dead_letter('orders', '{}', 'failed', 'a.Outer', ${trace})`
+  await groupUngrouped(service)
+  const { id } = fingerprint({ errorClass: 'a.Outer', errorMessage: 'failed', errorStacktrace: trace })
+  expect((await groups())[0]!.group_id).toBe(id)
 })

@@ -100,6 +100,12 @@ describe('the class and message', () => {
   })
 })
 
+test('a cause without a message has none, whatever the error around it says', () => {
+  const errorStacktrace = 'a.Outer: order 7\n\tat somewhere\nCaused by: a.Inner\n\tat somewhere'
+  const { errorClass, message } = fingerprint({ errorClass: 'a.Outer', errorMessage: 'order 7', errorStacktrace })
+  expect([errorClass, message]).toEqual(['a.Inner', ''])
+})
+
 describe('for any failure', () => {
   // Pieces of traces in any order, so that readers meet text that only looks like their language.
   const piece = fc.oneof(

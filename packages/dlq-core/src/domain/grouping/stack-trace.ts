@@ -22,9 +22,9 @@ type Frame = { readonly library: boolean; readonly location: () => string }
 type Section = { readonly start: number; readonly end: number }
 
 // A trace is read at its head, where its own frames are usual, and from its last cause on.
-const headChars = 16 * 1024
-const tailChars = 4 * 1024
-const searchedChars = 256 * 1024
+export const headChars = 16 * 1024
+export const tailChars = 4 * 1024
+export const searchedChars = 256 * 1024
 
 /** A longer chain of causes is read at its root end only. */
 const maxSections = 32

@@ -2,6 +2,7 @@
 // appear in one transaction, so that no ingester ever reads it from elsewhere.
 
 import type { StartingPlace } from '../../domain/discovery/subscription.ts'
+import { forgetLogs } from '../ingest/topic-partitions.ts'
 import type { FoundTopic } from '../ingest/topics.ts'
 import { type Sql, toJson } from '../sql.ts'
 
@@ -43,6 +44,7 @@ export async function takeOn(
     returning topic`
   if (taken.length === 0) return false
   const isAnother = before !== undefined && before.topic_id !== null && topicId !== null && before.topic_id !== topicId
+  if (isAnother) await forgetLogs(sql, { cluster, topic })
   const wasOutOfSight = !isAnother && before?.gone_at != null && before.gone_at >= subscribedAt
   await sql`
     insert into dlq.dlq_positions as p (cluster, topic, partition, next_offset, manual_below)

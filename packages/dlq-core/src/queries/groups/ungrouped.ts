@@ -1,7 +1,8 @@
 // dlq_messages: dead letters without an error group, because an application stored them by SQL. Only TypeScript can
 // compute a fingerprint (error-fingerprint.ts), so a retrier does it seconds later.
 
-import { type Sql, toJson } from '../sql.ts'
+import { headChars, searchedChars, tailChars } from '../../domain/grouping/stack-trace.ts'
+import { type Fragment, type Sql, toJson } from '../sql.ts'
 
 export type Ungrouped = {
   id: string
@@ -11,18 +12,36 @@ export type Ungrouped = {
   error_stacktrace: string | null
 }
 
-/** The length of a stack trace that fingerprints read. */
-const readCharacters = 20_480
-
 /** Locks up to `limit` of them, and skips those that another transaction holds. */
 export async function lockUngrouped(sql: Sql, { limit }: { limit: number }): Promise<Ungrouped[]> {
   return sql<Ungrouped[]>`
-    select id, original_topic, error_class, error_message, left(dlq.stack_trace(m), ${readCharacters}::int) as error_stacktrace
-    from dlq.dlq_messages m
-    where group_id is null
-    order by id
-    limit ${limit}
-    for update skip locked`
+    with locked as materialized (
+      select id, original_topic, error_class, error_message, dlq.stack_trace(m) as trace
+      from dlq.dlq_messages m
+      where group_id is null
+      order by id
+      limit ${limit}
+      for update skip locked
+    )
+    select id, original_topic, error_class, error_message, ${clippedTrace(sql)} as error_stacktrace
+    from locked
+    order by id`
+}
+
+/** What a fingerprint reads of the column `trace`, as its clip() says: five hundred whole ones may not fit into memory. */
+function clippedTrace(sql: Sql): Fragment {
+  const marker = '\nCaused by: '
+  return sql`
+    case when length(trace) <= ${headChars + tailChars}::int then trace else left(trace, ${headChars}) || (
+      select case
+        -- The last one, found as the first one from the end.
+        when at > 0 then left(right(searched, at + ${marker.length - 1}::int), ${tailChars})
+        when last like E'%\n%' then substr(last, strpos(last, E'\n'))
+        else '' end
+      from (select right(trace, least(${searchedChars}::int, length(trace) - ${headChars}::int)) as searched,
+                   right(trace, ${tailChars}) as last) part
+      cross join lateral (select strpos(reverse(searched), reverse(${marker})) as at) found
+    ) end`
 }
 
 /** Writes the groups of messages. */

@@ -1,6 +1,6 @@
 // dlq_positions: how far each partition of each DLQ topic is stored.
 
-import type { Sql } from '../sql.ts'
+import type { Fragment, Sql } from '../sql.ts'
 
 export type PartitionOf = { cluster: string; topic: string; partition: number }
 
@@ -62,10 +62,23 @@ export async function cutPosition(
   sql: Sql,
   { cluster, topic, partition, seen_offset, ...to }: NewPosition & { seen_offset: bigint },
 ): Promise<boolean> {
-  const result = await sql`
+  const moved = sql`
     update dlq.dlq_positions set ${withEpoch(sql, to)}
     where cluster = ${cluster} and topic = ${topic} and partition = ${partition} and next_offset = ${seen_offset}`
-  return result.count > 0
+  return (await setBack(sql, moved)) > 0
+}
+
+/** Runs what may move positions back. Returns how many it has moved. */
+async function setBack(sql: Sql, moving: Fragment): Promise<number> {
+  // The oldest record that waits is another one now, and is searched only behind the one that was known.
+  const result = await sql`
+    with moved as (${moving} returning cluster, topic, partition),
+    forgotten as (
+      update dlq.dlq_topic_partitions k set unread_offset = null, unread_timestamp = null
+      from moved where k.cluster = moved.cluster and k.topic = moved.topic and k.partition = moved.partition
+    )
+    select from moved`
+  return result.count
 }
 
 /** The next offset of each partition that has a position. */
@@ -88,12 +101,12 @@ export async function beginGeneration(
   sql: Sql,
   { cluster, topic, partition, seen_offset, next_offset }: PartitionOf & { seen_offset: bigint; next_offset: bigint },
 ): Promise<boolean> {
-  const result = await sql`
+  const moved = sql`
     update dlq.dlq_positions set
       generation = generation + 1, next_offset = ${next_offset}, manual_below = null, stored_below = null,
       leader_epoch = null, updated_at = now()
     where cluster = ${cluster} and topic = ${topic} and partition = ${partition} and next_offset = ${seen_offset}`
-  return result.count > 0
+  return (await setBack(sql, moved)) > 0
 }
 
 /**
@@ -104,10 +117,11 @@ export async function resetPosition(
   sql: Sql,
   { cluster, topic, partition, next_offset }: PartitionOf & { next_offset: bigint },
 ): Promise<void> {
-  await sql`
+  const moved = sql`
     insert into dlq.dlq_positions as p (cluster, topic, partition, next_offset)
     values (${cluster}, ${topic}, ${partition}, ${next_offset})
     on conflict (cluster, topic, partition) do update set
       next_offset = excluded.next_offset, stored_below = greatest(p.stored_below, p.next_offset), leader_epoch = null,
       updated_at = now()`
+  await setBack(sql, moved)
 }

@@ -3,7 +3,8 @@ import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { resetPosition } from './positions.ts'
+import { takeOn } from '../discovery/take-on.ts'
+import { beginGeneration, cutPosition, movePosition, resetPosition } from './positions.ts'
 import {
   listIngestLag,
   listUnread,
@@ -142,6 +143,69 @@ describe('the oldest unread record', () => {
     await see([bound(0, 0n, 100n)], [record])
     expect(await lagOf()).toMatchObject({ oldest_unread_at: new Date(timestamp), expires_at: null })
   })
+})
+
+describe('of a topic that was deleted and created again', () => {
+  const created = (topic_id: string, partitions: number) =>
+    recordTopics(service.sql, { cluster, found: [{ topic, topic_id, partitions }] })
+  const old = { topic, partition: 0, offset: 40n, timestamp: Date.UTC(2026, 0, 2) }
+
+  test('nothing is left: its records do not wait any more', async () => {
+    await created('one', 2)
+    await see([bound(0, 0n, 100n), bound(1, 0n, 100n)], [old])
+    await ingestTo(0, 40n)
+    await created('two', 2)
+    expect(await lagOf()).toMatchObject({ lag: 0n, oldest_unread_at: null })
+    const bounds = [bound(0, 0n, 10n), bound(1, 0n, 0n)]
+    await see(bounds)
+    expect(await lagOf()).toMatchObject({ lag: 10n, oldest_unread_at: null })
+    expect(await unread(bounds)).toEqual([{ topic, partition: 0, offset: 0n }])
+  })
+
+  test('nothing is left of partitions that the new one does not have', async () => {
+    await created('one', 2)
+    await see([bound(0, 0n, 100n), bound(1, 0n, 100n)])
+    await ingestTo(0, 100n)
+    await ingestTo(1, 100n)
+    await created('two', 1)
+    await see([bound(0, 0n, 0n)])
+    expect(await lagOf()).toMatchObject({ lag: 0n, lost: 0n })
+  })
+
+  test('nothing is left where a subscription begins it', async () => {
+    await created('one', 2)
+    await see([bound(0, 0n, 100n), bound(1, 0n, 100n)], [old])
+    await find()
+    await takeOn(service.sql, {
+      ...{ cluster, found: { topic, topic_id: 'two', partitions: 1 }, subscribedAt: new Date() },
+      places: [{ partition: 0, next_offset: 0n, manual_below: null }],
+    })
+    await see([bound(0, 0n, 10n)])
+    expect(await lagOf()).toMatchObject({ lag: 10n, oldest_unread_at: null })
+  })
+})
+
+test.each<[string, () => Promise<unknown>]>([
+  ['that somebody sets back', () => ingestTo(0, 10n)],
+  [
+    'that goes back to where the log was cut',
+    () => cutPosition(service.sql, { cluster, topic, partition: 0, seen_offset: 40n, next_offset: 10n }),
+  ],
+  [
+    'that begins a new generation',
+    () => beginGeneration(service.sql, { cluster, topic, partition: 0, seen_offset: 40n, next_offset: 10n }),
+  ],
+])('the oldest unread record is searched again behind a position %s', async (_, setBack) => {
+  await ingestTo(0, 40n)
+  await see(
+    [bound(0, 0n, 100n), bound(1, 0n, 0n)],
+    [{ topic, partition: 0, offset: 40n, timestamp: 1_767_312_000_000 }],
+  )
+  await setBack()
+  expect(await lagOf()).toMatchObject({ oldest_unread_at: null })
+  expect(await unread([bound(0, 0n, 100n)])).toEqual([{ topic, partition: 0, offset: 10n }])
+  await movePosition(service.sql, { cluster, topic, partition: 0, next_offset: 20n })
+  expect(await lagOf()).toMatchObject({ oldest_unread_at: null })
 })
 
 test('unchanged bounds are not written again', async () => {

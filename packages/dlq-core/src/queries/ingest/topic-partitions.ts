@@ -83,6 +83,11 @@ export async function recordLogBounds(
     where cluster = ${cluster} and topic = any(${sql.array([...new Set(bounds.map(({ topic }) => topic))])}::text[])`
 }
 
+/** Forgets what was seen of a topic that was deleted: the one of its name may have fewer partitions. */
+export async function forgetLogs(sql: Sql, { cluster, topic }: { cluster: string; topic: string }): Promise<void> {
+  await sql`delete from dlq.dlq_topic_partitions where cluster = ${cluster} and topic = ${topic}`
+}
+
 /** A setting is null where Kafka does not tell it. */
 export type TopicSettings = {
   topic: string

@@ -46,6 +46,10 @@ export async function recordTopics(
       where p.cluster = ${cluster}
       order by p.topic, p.partition
       for update of p
+    ),
+    -- What was seen of the old one's log. The new one may have fewer partitions: nobody would look at the others again.
+    unseen as (
+      delete from dlq.dlq_topic_partitions k using anew where k.cluster = ${cluster} and k.topic = anew.topic
     )
     update dlq.dlq_positions p set
       generation = p.generation + 1, next_offset = 0, manual_below = null, stored_below = null, leader_epoch = null,

@@ -26,5 +26,9 @@ test.each(['source_', 'original_'])('%s* headers are read; they have no error', 
 })
 
 test('an application’s own source_topic is not Karafka’s', () => {
-  expect(readFailure(deadLetter([['source_topic', 'orders']])).family).toBeNull()
+  const names = ['source_topic', 'source_partition', 'source_offset']
+  for (const missing of names) {
+    const own = names.filter((name) => name !== missing).map((name) => [name, '1'] as const)
+    expect(readFailure(deadLetter(own)).family, missing).toBeNull()
+  }
 })

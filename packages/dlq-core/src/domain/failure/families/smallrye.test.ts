@@ -62,3 +62,9 @@ test('sets of old versions, without class names, are read', () => {
   const record = deadLetter([...old, ...set('1', rejected).filter(([name]) => !name.endsWith('class-name'))])
   expect(readFailure(record).context).toMatchObject({ originalOffset: 9n, errorClass: null, errorMessage: 'refused' })
 })
+
+test('sets that a tool has regrouped by name are read as one that was not', () => {
+  const sets = [...set('9', rejected), ...set('1', ['app.Down', 'down'])]
+  const regrouped = sets.toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+  expect(readFailure(deadLetter(regrouped)).context).toEqual(readFailure(deadLetter(sets)).context)
+})

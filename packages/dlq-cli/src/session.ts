@@ -63,7 +63,7 @@ export function openSession(
       if (!options.watch) return pass()
       const everyMs = options.watch === true ? defaultWatchMs : durationMs(options.watch)
       if (everyMs === null || everyMs < leastWatchMs || everyMs > mostWatchMs)
-        throw new CliError(exitCodes.usage, `not a time such as 5s, from 100ms to 1d: ${options.watch}`)
+        throw new CliError(exitCodes.usage, `--watch: not a time such as 5s, from 100ms to 1d: ${options.watch}`)
       for (;;) {
         if (!json && terminal.columns !== null) await terminal.write(clearScreen)
         await pass()

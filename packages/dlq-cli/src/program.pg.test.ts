@@ -74,6 +74,13 @@ test.each(['ls --limit', 'replay --all --rate', 'replay --all --canary', 'drop -
   },
 )
 
+test('an edit is forced only with a reason, and only where it is retried', async () => {
+  const edit = `edit ${await insertRecord('{}')} --yes --force`
+  const env = { EDITOR: 'true' }
+  expect(await run(edit, { env })).toMatchObject({ code: 64, stderr: 'dlq: --force needs --retry\n' })
+  expect(await run(`${edit} --retry`, { env })).toMatchObject({ code: 64, stderr: 'dlq: say why: --reason\n' })
+})
+
 test('a doctor ends with 1 where there is a fault, and warnings alone leave it 0', async () => {
   const levels = async () => {
     const { code, stdout } = await run('doctor --json')

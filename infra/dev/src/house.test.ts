@@ -10,6 +10,10 @@ const maxFiles = 12
 const maxLines = 400
 const notCounted = /\.test\.ts$|(^|\/)(families|migrations)\//
 
+type Manifest = Partial<
+  Record<'dependencies' | 'devDependencies' | 'optionalDependencies' | 'peerDependencies', Record<string, string>>
+>
+
 const files = globSync('{packages,services,infra}/*/src/**/*.{ts,tsx}', {
   cwd: root,
   exclude: (name) => name.includes('node_modules'),
@@ -138,6 +142,17 @@ test('rows with content become answers through one door', () => {
   const api = sources.filter((file) => file.startsWith('services/api/'))
   const making = api.filter((file) => /\bas (unknown as )?Shown\b/.test(readFileSync(path.join(root, file), 'utf8')))
   expect(making).toEqual(['services/api/src/masks/shown.ts'])
+})
+
+test('the lockfile has the programs of every platform, not only of the one that wrote it', () => {
+  const { devDependencies } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as Manifest
+  const locked = readFileSync(path.join(root, 'pnpm-lock.yaml'), 'utf8')
+  const programs = Object.keys(devDependencies ?? {}).flatMap((name) => {
+    const manifest = JSON.parse(readFileSync(path.join(root, 'node_modules', name, 'package.json'), 'utf8')) as Manifest
+    return Object.entries(manifest.optionalDependencies ?? {}).map(([program, version]) => `${program}@${version}`)
+  })
+  expect(programs.length).toBeGreaterThan(30)
+  expect(programs.filter((program) => !locked.includes(`  '${program}':`))).toEqual([])
 })
 
 test('services, packages and migrations are TypeScript and SQL', () => {

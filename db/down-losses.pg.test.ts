@@ -3,7 +3,8 @@
 import { readFileSync } from 'node:fs'
 import { type TestDatabase, useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { describe, expect, test } from 'vitest'
-import { fileSets, migrateDown, migrationStatus } from './migrate.ts'
+import { migrateDown, migrationStatus } from './migrate.ts'
+import { fileSets } from './migration-files.ts'
 
 type Column = { table: string; column: string; type: string; required: boolean }
 

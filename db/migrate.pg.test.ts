@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { appendFileSync, cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { appendFileSync, cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type TestDatabase, useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { type FileSet, fileSets, migrateDown, migrateUp, migrationSets, migrationStatus, runFiles } from './migrate.ts'
+import { migrateDown, migrateUp, migrationSets, migrationStatus, runFiles } from './migrate.ts'
+import { type FileSet, fileSets } from './migration-files.ts'
 import { schemaOf } from './schema-of.ts'
 
 const folder = fileURLToPath(new URL('.', import.meta.url))
@@ -311,27 +312,58 @@ describe('a database whose sessions begin with other settings', () => {
   })
 })
 
-describe('a file that was changed after it was applied', () => {
-  const database = useDatabase({ empty: true })
+/** Another version of this folder, which a test may change. */
+function useCopy(): string {
   const copy = mkdtempSync(join(tmpdir(), 'dlq-migrations-'))
-
   beforeAll(() => {
-    for (const name of [
-      'migrate.ts',
-      'database-url.ts',
-      'worker-schema.ts',
-      'specified-rows.ts',
-      'load-migrations.ts',
-      'lone-archive-procedure.ts',
-      'own-settings.ts',
-      'partitioned-index.ts',
-      'package.json',
-      ...fileSets,
-    ])
-      cpSync(join(folder, name), join(copy, name), { recursive: true })
+    const isOurs = (path: string) => !/\/node_modules$|\.test\.ts$/.test(path)
+    cpSync(folder, copy, { recursive: true, filter: isOurs })
     symlinkSync(join(folder, 'node_modules'), join(copy, 'node_modules'))
   })
   afterAll(() => rmSync(copy, { recursive: true, force: true }))
+  return copy
+}
+
+describe('a database that a later version has migrated', () => {
+  const database = useDatabase({ empty: true })
+  const later = useCopy()
+
+  test('is left as it is by this version, upward and downward, and the status says so', async () => {
+    for (const [direction, text] of [
+      ['up', 'create table dlq.later ()'],
+      ['down', 'drop table dlq.later'],
+    ])
+      writeFileSync(join(later, `dlq/migrations/999_later.${direction}.sql`), `${text};\n`)
+    expect(await runCli(database, ['up'], { from: later })).toMatchObject({ code: 0 })
+    const schema = await schemaOf(database.sql)
+
+    expect(await runCli(database, ['up'])).toEqual({
+      code: 0,
+      stdout:
+        'warning: the database has dlq/999_later of a later version; the version before that works with it\nnothing to do: every migration is applied\n',
+      stderr: '',
+    })
+    expect(await runCli(database, ['down', 'dlq'])).toMatchObject({
+      code: 1,
+      stderr: 'dlq/999_later is of a later version: take it back by the migrate.ts of that version\n',
+    })
+    const { stdout } = await runCli(database, ['status'])
+    expect(stdout.match(/^.*(?:CHANGED|LATER).*$/gm)).toEqual([
+      expect.stringMatching(/^20\S+Z {2}dlq\/999_later {2}OF A LATER VERSION$/),
+    ])
+
+    expect(await schemaOf(database.sql)).toEqual(schema)
+    expect(await runCli(database, ['up'], { from: later })).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/nothing to do/),
+    })
+    expect(await runCli(database, ['down', 'dlq'], { from: later })).toMatchObject({ code: 0 })
+  })
+})
+
+describe('a file that was changed after it was applied', () => {
+  const database = useDatabase({ empty: true })
+  const copy = useCopy()
 
   test('is refused by its path, upward and downward, and shown in the status', async () => {
     expect(await runCli(database, ['up'], { from: copy })).toMatchObject({ code: 0 })

@@ -5,9 +5,7 @@
 // concurrently), and checksums, so that an applied file that was changed is refused.
 
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { ConfigError } from 'dlq-core/runtime/config/config.ts'
 import { type ServerFacts, serverFault, serverQuery } from 'dlq-core/runtime/database/server-support.ts'
@@ -16,13 +14,10 @@ import pg from 'pg'
 import { databaseUrlOf } from './database-url.ts'
 import { loadMigrations } from './load-migrations.ts'
 import { mendArchiveProcedure } from './lone-archive-procedure.ts'
+import { checksum, directoryOf, type FileSet, fileNames, fileSets, isLater } from './migration-files.ts'
 import { useOwnSettings } from './own-settings.ts'
 import { isSetAside, isSpecified, moveRows, setAside } from './specified-rows.ts'
 import { dropWorkerSchema, installWorkerSchema, workerMigration } from './worker-schema.ts'
-
-/** The sets whose files are in this folder. */
-export const fileSets = ['dlq', 'saga'] as const
-export type FileSet = (typeof fileSets)[number]
 
 /** The sets in the order in which they go up. */
 export const migrationSets = [...fileSets, 'worker'] as const
@@ -35,7 +30,14 @@ export type MigrateOptions = {
   lockTimeoutMs?: number
 }
 
-export type MigrationStatus = { set: MigrationSet; name: string; appliedAt: Date | null; changed: boolean }
+/** `later`: of a version after this one. */
+export type MigrationStatus = {
+  set: MigrationSet
+  name: string
+  appliedAt: Date | null
+  changed: boolean
+  later: boolean
+}
 
 // Any constant, but always the same one.
 const advisoryLockKey = 7_305_611_031n
@@ -65,6 +67,9 @@ async function allUp(
   for (const set of sets) {
     await refuseChangedFiles(client, set)
     isUnfinished ||= await hasUnremembered(client, set)
+    // Going back to the version before begins here, too, and the schema may stay (infra/docs/upgrade.md).
+    for (const name of await laterNames(client, set))
+      log?.(`warning: the database has ${set}/${name} of a later version; the version before that works with it`)
     note(await runThrough(client, set, 'up', { count: only?.count ?? Number.POSITIVE_INFINITY, log }), set)
   }
   if (only === undefined || only.set === 'worker') note(await workerUp(client, databaseUrl), 'worker')
@@ -115,7 +120,7 @@ export async function migrateDown(options: MigrateOptions & { set: MigrationSet;
   })
 }
 
-/** Every migration file, with the time when it was applied. */
+/** Every migration file, with the time when it was applied, and what a later version has applied. */
 export async function migrationStatus(options: MigrateOptions): Promise<MigrationStatus[]> {
   return withLock(options, async (client) => {
     const status: MigrationStatus[] = []
@@ -123,11 +128,18 @@ export async function migrationStatus(options: MigrateOptions): Promise<Migratio
       const remembered = await appliedMigrations(client, set)
       const applied = set === 'worker' ? remembered : await ranFiles(client, set)
       const changed = new Set(set === 'worker' ? [] : changedFiles(set, remembered))
-      for (const name of migrationNames(set)) {
+      const later = set === 'worker' ? [] : await laterNames(client, set)
+      for (const name of [...migrationNames(set), ...later]) {
         const row = applied.find((row) => row.name === name)
         // What is remembered is right in any time zone.
         const known = row && (remembered.find((row) => row.name === name) ?? row)
-        status.push({ set, name, appliedAt: known?.applied_at ?? null, changed: changed.has(name) })
+        status.push({
+          set,
+          name,
+          appliedAt: known?.applied_at ?? null,
+          changed: changed.has(name),
+          later: later.includes(name),
+        })
       }
     }
     return status
@@ -161,6 +173,9 @@ async function filesDown(
   { count, log }: { count: number; log?: MigrateOptions['log'] },
 ): Promise<string[]> {
   await refuseChangedFiles(client, set)
+  const later = (await laterNames(client, set)).at(-1)
+  if (later !== undefined)
+    throw new Error(`${set}/${later} is of a later version: take it back by the migrate.ts of that version`)
   return runThrough(client, set, 'down', { count, log })
 }
 
@@ -244,6 +259,10 @@ async function ranFiles(client: pg.Client, set: FileSet): Promise<{ name: string
   return rows
 }
 
+async function laterNames(client: pg.Client, set: FileSet): Promise<string[]> {
+  return (await ranFiles(client, set)).map(({ name }) => name).filter((name) => isLater(set, name))
+}
+
 async function hasUnremembered(client: pg.Client, set: FileSet): Promise<boolean> {
   const remembered = await appliedMigrations(client, set)
   return (await ranFiles(client, set)).some(({ name }) => !remembered.some((row) => row.name === name))
@@ -298,37 +317,25 @@ async function appliedMigrations(client: pg.Client, set: MigrationSet): Promise<
   return rows
 }
 
+function migrationNames(set: MigrationSet): string[] {
+  return set === 'worker' ? [workerMigration] : fileNames(set)
+}
+
 function changedFiles(set: FileSet, applied: AppliedMigration[]): string[] {
-  const present = new Set(migrationNames(set))
+  const present = new Set(fileNames(set))
   return applied
+    .filter(({ name }) => !isLater(set, name))
     .filter(({ name, sha256 }) => !present.has(name) || checksum(set, name) !== sha256)
     .map(({ name }) => name)
 }
 
 async function rememberChecksums(client: pg.Client, set: FileSet): Promise<void> {
   for (const { name, applied_at } of await ranFiles(client, set)) {
+    if (isLater(set, name)) continue
     await client.query('insert into migrations.checksums values ($1, $2, $3, $4) on conflict do nothing', [
       ...[set, name, checksum(set, name), applied_at],
     ])
   }
-}
-
-function checksum(set: FileSet, name: string): string {
-  return createHash('sha256')
-    .update(readFileSync(new URL(`./${set}/migrations/${name}.up.sql`, import.meta.url)))
-    .digest('hex')
-}
-
-function migrationNames(set: MigrationSet): string[] {
-  if (set === 'worker') return [workerMigration]
-  return readdirSync(directoryOf(set))
-    .filter((file) => file.endsWith('.up.sql'))
-    .map((file) => file.slice(0, -'.up.sql'.length))
-    .sort()
-}
-
-function directoryOf(set: FileSet): string {
-  return fileURLToPath(new URL(`./${set}/migrations`, import.meta.url))
 }
 
 const usage = `usage: node db/migrate.ts up [SET [COUNT]]     all sets, unless SET says which; all migrations, unless COUNT says how many
@@ -365,10 +372,9 @@ async function main(): Promise<number> {
     return 0
   }
   if (command === 'status') {
-    for (const { set, name, appliedAt, changed } of await migrationStatus({ databaseUrl, log })) {
-      log(
-        `${appliedAt?.toISOString() ?? 'not applied             '}  ${set}/${name}${changed ? '  CHANGED SINCE' : ''}`,
-      )
+    for (const { set, name, appliedAt, changed, later } of await migrationStatus({ databaseUrl, log })) {
+      const said = changed ? '  CHANGED SINCE' : later ? '  OF A LATER VERSION' : ''
+      log(`${appliedAt?.toISOString() ?? 'not applied             '}  ${set}/${name}${said}`)
     }
     return 0
   }

@@ -10,6 +10,10 @@ const maxFiles = 12
 const maxLines = 400
 const notCounted = /\.test\.ts$|(^|\/)(families|migrations)\//
 
+type Manifest = Partial<
+  Record<'dependencies' | 'devDependencies' | 'optionalDependencies' | 'peerDependencies', Record<string, string>>
+>
+
 const files = globSync('{packages,services,infra}/*/src/**/*.{ts,tsx}', {
   cwd: root,
   exclude: (name) => name.includes('node_modules'),
@@ -96,10 +100,11 @@ test(`no file that somebody writes has more than ${maxLines} lines`, () => {
   expect(long).toEqual([])
 })
 
-test('the README of a package or service names each of its rooms', () => {
+test('the README of a package, a service or a part of infra names each of its rooms', () => {
   const rooms = new Set(
     files.flatMap((file) => {
-      const [, home, room, inner] = /^((?:packages|services)\/[^/]+)\/src\/([^/]+)\/(?:([^/]+)\/)?/.exec(file) ?? []
+      const [, home, room, inner] =
+        /^((?:packages|services|infra)\/[^/]+)\/src\/([^/]+)\/(?:([^/]+)\/)?/.exec(file) ?? []
       if (home === undefined || room === undefined) return []
       // The rooms of dlq-core are those of its three layers.
       const isLayer = home === 'packages/dlq-core' && inner !== undefined
@@ -110,6 +115,23 @@ test('the README of a package or service names each of its rooms', () => {
   const unnamed = [...rooms].filter((each) => {
     const [home = '', room = ''] = each.split(' ')
     return !new RegExp(`[\`/ ]${room}[\`/]`).test(readFileSync(path.join(root, home, 'README.md'), 'utf8'))
+  })
+  expect(unnamed).toEqual([])
+})
+
+test('the README of each package names each of its dependencies', () => {
+  const manifests = globSync('{packages,services,infra}/*/package.json', { cwd: root }).concat('db/package.json')
+  expect(manifests.length).toBeGreaterThan(15)
+  const unnamed = manifests.flatMap((file) => {
+    const { dependencies, devDependencies, peerDependencies } = JSON.parse(
+      readFileSync(path.join(root, file), 'utf8'),
+    ) as Manifest
+    const text = readFileSync(path.join(root, path.dirname(file), 'README.md'), 'utf8')
+    // Types belong to what they describe, and a scope may stand for all of its packages.
+    return Object.keys({ ...dependencies, ...devDependencies, ...peerDependencies })
+      .filter((name) => !name.startsWith('@types/'))
+      .filter((name) => ![name, name.replace(/\/.*/, '/*')].some((written) => text.includes(`\`${written}\``)))
+      .map((name) => `${path.dirname(file)}: ${name}`)
   })
   expect(unnamed).toEqual([])
 })
@@ -138,6 +160,17 @@ test('rows with content become answers through one door', () => {
   const api = sources.filter((file) => file.startsWith('services/api/'))
   const making = api.filter((file) => /\bas (unknown as )?Shown\b/.test(readFileSync(path.join(root, file), 'utf8')))
   expect(making).toEqual(['services/api/src/masks/shown.ts'])
+})
+
+test('the lockfile has the programs of every platform, not only of the one that wrote it', () => {
+  const { devDependencies } = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as Manifest
+  const locked = readFileSync(path.join(root, 'pnpm-lock.yaml'), 'utf8')
+  const programs = Object.keys(devDependencies ?? {}).flatMap((name) => {
+    const manifest = JSON.parse(readFileSync(path.join(root, 'node_modules', name, 'package.json'), 'utf8')) as Manifest
+    return Object.entries(manifest.optionalDependencies ?? {}).map(([program, version]) => `${program}@${version}`)
+  })
+  expect(programs.length).toBeGreaterThan(30)
+  expect(programs.filter((program) => !locked.includes(`  '${program}':`))).toEqual([])
 })
 
 test('services, packages and migrations are TypeScript and SQL', () => {

@@ -1,5 +1,5 @@
 // The API's filters as options: `consumer_group` is --consumer-group.
-import type { Command } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import type { paths } from 'dlq-client/api-types.ts'
 import { CliError, exitCodes } from './exit-codes.ts'
 import { durationMs } from './output/words.ts'
@@ -72,9 +72,10 @@ function readStatuses(text: string): Filter['status'] {
   return found as Filter['status']
 }
 
+/** Of an option; commander says of which. */
 export function readNumber(text: string): number {
   const number = Number(text)
   if (text.trim() === '' || !Number.isFinite(number) || number < 0)
-    throw new CliError(exitCodes.usage, `not a number: ${text}`)
+    throw new InvalidArgumentError('It must be a number, at least 0.')
   return number
 }

@@ -58,6 +58,34 @@ test.each(['0s', '99ms', '30d', 'often'])('--watch %s is refused: it would not w
   expect(await run(`status --watch ${time}`)).toMatchObject({ code: 64, stdout: '' })
 })
 
+test.each(['pause orders --reason x --for', 'tail --since', 'groups snooze 40d5ef4c-4e07-8437-9157-a0e170bad031'])(
+  '%s says in one line that a time is too long',
+  async (command) => {
+    expect(await run(`${command} 99999999999d`)).toMatchObject({
+      code: 64,
+      stderr: expect.stringMatching(/^dlq: .*not a time such as .*99999999999d\n$/),
+    })
+  },
+)
+
+test.each(['ls --limit', 'replay --all --rate', 'replay --all --canary', 'drop --all --expect'])(
+  '%s wants a number, and says which option does',
+  async (command) => {
+    const [, option] = /(--[a-z]+)$/.exec(command)!
+    expect(await run(`${command} many`)).toMatchObject({
+      code: 64,
+      stderr: expect.stringMatching(new RegExp(`option '${option} <number>|option '${option} <per-second>`)),
+    })
+  },
+)
+
+test('an edit is forced only with a reason, and only where it is retried', async () => {
+  const edit = `edit ${await insertRecord('{}')} --yes --force`
+  const env = { EDITOR: 'true' }
+  expect(await run(edit, { env })).toMatchObject({ code: 64, stderr: 'dlq: --force needs --retry\n' })
+  expect(await run(`${edit} --retry`, { env })).toMatchObject({ code: 64, stderr: 'dlq: say why: --reason\n' })
+})
+
 test('a doctor ends with 1 where there is a fault, and warnings alone leave it 0', async () => {
   const levels = async () => {
     const { code, stdout } = await run('doctor --json')

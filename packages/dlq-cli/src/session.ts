@@ -51,7 +51,8 @@ export function openSession(
       ...(token && { token }),
       ...retry,
       fetch: async (request) => {
-        if (!options.curl) return reach(new Request(request, { signal: terminal.signal }), context.api)
+        if (!options.curl)
+          return reach(new Request(request, { signal: terminal.signal, redirect: 'manual' }), context.api)
         await write(await curlOf(request, context.api))
         throw new CurlPrinted()
       },
@@ -62,7 +63,7 @@ export function openSession(
       if (!options.watch) return pass()
       const everyMs = options.watch === true ? defaultWatchMs : durationMs(options.watch)
       if (everyMs === null || everyMs < leastWatchMs || everyMs > mostWatchMs)
-        throw new CliError(exitCodes.usage, `not a time such as 5s, from 100ms to 1d: ${options.watch}`)
+        throw new CliError(exitCodes.usage, `--watch: not a time such as 5s, from 100ms to 1d: ${options.watch}`)
       for (;;) {
         if (!json && terminal.columns !== null) await terminal.write(clearScreen)
         await pass()
@@ -72,13 +73,51 @@ export function openSession(
   }
 }
 
-/** fetch, with an error that says which API did not answer. */
+/**
+ * fetch, with an error that says which API did not answer. A sign-in page in front of the API answers 200 with HTML, or
+ * leads to it: neither may be taken for a value or an export.
+ */
 async function reach(request: Request, api: string): Promise<Response> {
-  try {
-    return await fetch(request)
-  } catch (cause) {
-    if (request.signal.aborted) throw cause
-    const reason = (cause as Error & { cause?: Error }).cause?.message || (cause as Error).message
-    throw new CliError(exitCodes.unavailable, `${api} does not answer: ${reason}`, { cause })
-  }
+  const response = await fetch(request).catch((cause: unknown) => {
+    throw unreached(`${api} does not answer`, cause, request.signal)
+  })
+  const { body, headers, ok, status } = response
+  const location = headers.get('location')
+  if (location !== null && status >= 300 && status < 400)
+    throw new CliError(
+      exitCodes.unavailable,
+      `${api} sends us to ${new URL(location, request.url).href}, and is no API itself: give the address of the API, behind any sign-in page`,
+    )
+  if (ok && headers.get('content-type')?.startsWith('text/html'))
+    throw new CliError(
+      exitCodes.unavailable,
+      `${api} answers with a web page, and is no API: give the address of the API, behind any sign-in page`,
+    )
+  return body === null ? response : new Response(untilBroken(body, api, request.signal), response)
+}
+
+/** The same bytes. Where the connection breaks meanwhile, reading them fails with the error that a command ends with. */
+function untilBroken(body: ReadableStream<Uint8Array>, api: string, signal: AbortSignal): ReadableStream<Uint8Array> {
+  const reader = body.getReader()
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read()
+          if (done) controller.close()
+          else controller.enqueue(value)
+        } catch (cause) {
+          controller.error(unreached(`the answer of ${api} broke off`, cause, signal))
+        }
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+function unreached(what: string, cause: unknown, signal: AbortSignal): unknown {
+  if (signal.aborted) return cause
+  const reason = (cause as Error & { cause?: Error }).cause?.message || (cause as Error).message
+  return new CliError(exitCodes.unavailable, `${what}: ${reason}`, { cause })
 }

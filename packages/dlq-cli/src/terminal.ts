@@ -25,6 +25,8 @@ export function processTerminal(signal: AbortSignal): Terminal {
   stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(exitCodes.done)
   })
+  // What is noted may have no reader (`2>&1 | head`). The work goes on, and its exit code says how it ended.
+  stderr.on('error', () => undefined)
   return {
     env,
     write: (chunk) =>

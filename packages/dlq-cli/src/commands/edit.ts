@@ -29,6 +29,8 @@ export function addEdit(program: Command): void {
     .option('--yes', 'do not ask')
   onCall<Options>(edit, async (session, [id], options) => {
     const { api, terminal } = session
+    if (options.force && !options.retry) throw new CliError(exitCodes.usage, '--force needs --retry')
+    if (options.force && options.reason === undefined) throw new CliError(exitCodes.usage, 'say why: --reason')
     const path = { id: id! }
     const read = await api.GET('/api/v1/dlq/messages/{id}', { params: { path } })
     if (!read.data) throw new DlqApiError(read.response.status, read.error)

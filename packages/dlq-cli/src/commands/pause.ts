@@ -54,7 +54,7 @@ export function addPause(program: Command): void {
 
 function untilOf(text: string): string {
   const ms = durationMs(text)
-  if (ms === null || ms === 0) throw new CliError(exitCodes.usage, `not a time such as 30m: ${text}`)
+  if (ms === null || ms === 0) throw new CliError(exitCodes.usage, `--for: not a time such as 30m: ${text}`)
   return new Date(Date.now() + ms).toISOString()
 }
 

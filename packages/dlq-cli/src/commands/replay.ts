@@ -51,7 +51,7 @@ With --wait consumed: 0 all were read by their consumer groups and stayed away, 
     .option('--force', 'also what may not be retried by itself, such as DEAD messages; needs --reason')
     .option('--send-stale', 'also what a policy holds because a newer record of its key may have been written')
     .option('--max-lag <records>', 'send nothing more while a group that failed has more than this to read', readNumber)
-    .option('--canary <number>', 'send so many first, and wait for what comes back')
+    .option('--canary <number>', 'send so many first, and wait for what comes back', readNumber)
     .option('--canary-wait <time>', 'how long to wait after the canary')
     .option('--max-refailure <share>', 'pause at more re-failures than this, such as 1%')
   type Options = RunOptions & {
@@ -59,7 +59,7 @@ With --wait consumed: 0 all were read by their consumer groups and stayed away, 
     force?: true
     sendStale?: true
     maxLag?: number
-    canary?: string
+    canary?: number
     canaryWait?: string
     maxRefailure?: string
   }
@@ -77,7 +77,7 @@ With --wait consumed: 0 all were read by their consumer groups and stayed away, 
       ...(maxLag !== undefined && { max_lag: maxLag }),
       ...(canary !== undefined && {
         canary: {
-          first: readNumber(canary),
+          first: canary,
           ...(wait !== undefined && { wait }),
           ...(share !== undefined && { max_refailure: share }),
         },
@@ -117,7 +117,7 @@ async function perform(
 ): Promise<ExitCode | undefined> {
   const { reason, wait, timeout } = options
   const timeoutMs = durationMs(timeout)
-  if (timeoutMs === null) throw new CliError(exitCodes.usage, `not a time such as 10m: ${timeout}`)
+  if (timeoutMs === null) throw new CliError(exitCodes.usage, `--timeout: not a time such as 10m: ${timeout}`)
   const started = await startRun(session, { ...wanted, ...(reason !== undefined && { reason }) }, { ...options, verb })
   if (started === null) return
   if (!wait) {

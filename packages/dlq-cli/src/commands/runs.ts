@@ -39,7 +39,7 @@ export function addRuns(program: Command): void {
   ).option('--timeout <time>', 'how long', '1h')
   onCall<CommonOptions & { timeout: string }>(watch, async (session, [id], { timeout }) => {
     const ms = durationMs(timeout)
-    if (ms === null) throw new CliError(exitCodes.usage, `not a time such as 10m: ${timeout}`)
+    if (ms === null) throw new CliError(exitCodes.usage, `--timeout: not a time such as 10m: ${timeout}`)
     const run = await followRun(session, id!, Date.now() + ms)
     await session.print(run, runText)
     return outcomeOf(run)

@@ -33,7 +33,7 @@ export function addTail(program: Command): void {
     async (session, _, options) => {
       if (options.from ?? options.to) throw new CliError(exitCodes.usage, 'tail begins --since, and has no end')
       const sinceMs = durationMs(options.since)
-      if (sinceMs === null) throw new CliError(exitCodes.usage, `not a time such as 10m: ${options.since}`)
+      if (sinceMs === null) throw new CliError(exitCodes.usage, `--since: not a time such as 10m: ${options.since}`)
       await follow(session, filterOf(options), {
         since: Date.now() - sinceMs,
         limit: options.limit ?? Number.POSITIVE_INFINITY,

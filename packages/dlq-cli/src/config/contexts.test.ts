@@ -27,6 +27,21 @@ test('the address of the console stands for that of its API', () => {
   expect(apiOf('http://127.0.0.1:8080/console/')).toBe('http://127.0.0.1:8080')
   expect(apiOf('https://ops.example/dlq/console')).toBe('https://ops.example/dlq')
   expect(apiOf('https://console.example/')).toBe('https://console.example')
+  expect(apiOf('https://ops.example/console/?state=open#now')).toBe('https://ops.example')
+})
+
+test('an address is as requests have it, so that --curl leaves out exactly the address', () => {
+  const apiOf = (address: string) => chooseContext({ ...env, DLQ_API: address }, undefined).api
+  expect(apiOf('https://DLQ.example:443/base/')).toBe('https://dlq.example/base')
+  expect(apiOf('http://127.1:80/a/../b')).toBe('http://127.0.0.1/b')
+  writeContexts(env, { current: 'shop', contexts: { shop: { api: 'https://dlq.example:443/' } } })
+  expect(chooseContext(env, undefined).api).toBe('https://dlq.example')
+})
+
+test('an address with a user or a password is refused, and not shown', () => {
+  const fault = () => chooseContext({ ...env, DLQ_API: 'https://maria:secret@dlq.example' }, undefined)
+  expect(fault).toThrow(/no user and no password: give a token/)
+  expect(fault).not.toThrow(/secret/)
 })
 
 test('a file of contexts is for its owner alone, and refused where others may read it', () => {
@@ -39,7 +54,9 @@ test('a file of contexts is for its owner alone, and refused where others may re
 test('a file that says something else is refused', () => {
   writeContexts(env, { current: null, contexts: {} })
   writeFileSync(contextPath(env), '{"current":null,"contexts":{"a":{"api":"https://a","token":"secret"}}}')
-  expect(() => readContexts(env)).toThrow(contextPath(env))
+  expect(() => readContexts(env)).toThrow(`${contextPath(env)}: contexts.a.token: unknown key; mend it, or delete`)
+  writeFileSync(contextPath(env), '{"current":null,"contexts":{"a":{"api":"ftp://a"}}}')
+  expect(() => readContexts(env)).toThrow('contexts.a.api: ')
 })
 
 test('a token comes from its file, each time anew, or from a command; another context never gets DLQ_TOKEN', () => {

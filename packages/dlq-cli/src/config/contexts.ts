@@ -32,10 +32,20 @@ export function readContexts(env: NodeJS.ProcessEnv): ContextFile {
   const { mode } = statSync(path)
   if (process.platform !== 'win32' && (mode & 0o077) !== 0)
     throw new CliError(exitCodes.configuration, `others may read ${path}: chmod 600 it`)
+  const parsed = v.safeParse(fileSchema, readJson(path))
+  if (parsed.success) return parsed.output
+  const [issue] = parsed.issues
+  const fault = issue.expected === 'never' ? 'unknown key' : issue.message
+  throw new CliError(exitCodes.configuration, `${path}: ${v.getDotPath(issue) ?? 'the file'}: ${fault}; ${remedy}`)
+}
+
+const remedy = 'mend it, or delete the file and log in again'
+
+function readJson(path: string): unknown {
   try {
-    return v.parse(fileSchema, JSON.parse(readFileSync(path, 'utf8')))
+    return JSON.parse(readFileSync(path, 'utf8'))
   } catch (cause) {
-    throw new CliError(exitCodes.configuration, `${path}: ${(cause as Error).message}`, { cause })
+    throw new CliError(exitCodes.configuration, `${path}: ${(cause as Error).message}; ${remedy}`, { cause })
   }
 }
 
@@ -58,12 +68,21 @@ export function chooseContext(env: NodeJS.ProcessEnv, name: string | undefined):
     throw new CliError(exitCodes.configuration, 'which API? Run `dlq login https://…`, or set DLQ_API and DLQ_TOKEN')
   const context = contexts[chosen]
   if (!context) throw new CliError(exitCodes.configuration, `no context ${chosen}; \`dlq context\` lists them`)
-  return { name: chosen, ...context }
+  return { name: chosen, ...context, api: checkedApi(context.api) }
 }
 
-/** The address of the console, which people have in front of them, stands for that of its API. */
+/**
+ * The address as requests have it, without a default port or a query. That of the console, which people have in front of
+ * them, stands for that of its API.
+ */
 export function checkedApi(api: string): string {
   const parsed = v.safeParse(contextSchema.entries.api, api)
   if (!parsed.success) throw new CliError(exitCodes.configuration, `not the address of an API: ${api}`)
-  return parsed.output.replace(/\/+$/, '').replace(/\/console$/, '')
+  const { origin, pathname, username, password } = new URL(parsed.output)
+  if (username !== '' || password !== '')
+    throw new CliError(
+      exitCodes.configuration,
+      'an address may hold no user and no password: give a token, by --token-file, --token-command or DLQ_TOKEN',
+    )
+  return `${origin}${pathname}`.replace(/\/+$/, '').replace(/\/console$/, '')
 }

@@ -51,6 +51,7 @@ test('times are short words', () => {
   expect(ago('2026-01-03T00:00:00Z', now)).toBe('in 2 d')
   expect(ago(null, now)).toBe('–')
   expect(['90s', '2h', '1d', '5', 'x'].map(durationMs)).toEqual([90_000, 7_200_000, 86_400_000, null, null])
+  expect(['36500d', '36501d', `${'9'.repeat(400)}d`].map(durationMs)).toEqual([3_153_600_000_000, null, null])
 })
 
 test('a measured rate has no digits that mean nothing', () => {

@@ -50,9 +50,12 @@ export function messages(value: number): string {
   return `${count(value)} message${value === 1 ? '' : 's'}`
 }
 
-/** "90s", "30m", "2h", "1d" in ms; null if it is no such text. */
+/** Further from now than this is no date that a clock or the API knows. */
+const longestMs = 36_500 * 86_400_000
+
+/** "90s", "30m", "2h", "1d" in ms; null if it is no such text, or more than a hundred years. */
 export function durationMs(text: string): number | null {
   const [, amount, unit] = /^(\d+)(ms|s|m|h|d)$/.exec(text) ?? []
   const ms = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }[unit ?? '']
-  return ms === undefined ? null : Number(amount) * ms
+  return ms === undefined || Number(amount) * ms > longestMs ? null : Number(amount) * ms
 }

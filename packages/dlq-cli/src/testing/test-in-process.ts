@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createTestApp } from 'api/src/test-app.ts'
+import { createTestApp, type TestAppOptions } from 'api/src/test-app.ts'
 import { type ListeningServer, listen } from 'dlq-core/runtime/operations-server.ts'
 import type { ServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { afterAll, beforeAll } from 'vitest'
@@ -20,14 +20,20 @@ export type Person = Partial<Pick<Terminal, 'ask' | 'columns' | 'confirm' | 'env
 
 export type InProcess = { run(args: readonly string[], person?: Person): Promise<Ended> }
 
-/** Call after `useServiceDatabase`. Contexts "shop" and, with `--production`, "prod" name the API; "shop" is current. */
-export function useInProcess(service: ServiceDatabase): InProcess {
+/**
+ * Call after `useServiceDatabase`. Contexts "shop" and, with `--production`, "prod" name the API; "shop" is current. Where
+ * the API has `auth`, they send `token`.
+ */
+export function useInProcess(
+  service: ServiceDatabase,
+  { auth = {}, token }: Pick<TestAppOptions, 'auth'> & { token?: string } = {},
+): InProcess {
   const folder = mkdtempSync(join(tmpdir(), 'dlq-cli-'))
   const env = { XDG_CONFIG_HOME: folder }
   let server: ListeningServer | undefined
   let beforeRun: Person['meanwhile']
   beforeAll(async () => {
-    const app = createTestApp(service.sql)
+    const app = createTestApp(service.sql, { auth })
     const answer = async (request: Request) => {
       const { pathname, search } = new URL(request.url)
       const body = request.body ? await request.text() : null
@@ -38,8 +44,8 @@ export function useInProcess(service: ServiceDatabase): InProcess {
       return app(`${request.method} ${pathname}${search}`, { headers, body })
     }
     server = await listen({ fetch: answer as never }, { host: '127.0.0.1', port: 0, keep_alive: 1000 })
-    const api = server.url
-    writeContexts(env, { current: 'shop', contexts: { shop: { api }, prod: { api, production: true } } })
+    const shop = { api: server.url, ...(token !== undefined && { token_command: `echo ${token}` }) }
+    writeContexts(env, { current: 'shop', contexts: { shop, prod: { ...shop, production: true } } })
   })
   afterAll(async () => {
     await server?.close()

@@ -1,3 +1,5 @@
+import { loadConfig } from 'dlq-core/runtime/config/config.ts'
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { lastTick, nextTick, toCronItem } from './cron-job.ts'
 
@@ -49,4 +51,30 @@ test('two ticks of a job wait for each other, in a queue of its own', () => {
 
 test('an invalid schedule is refused', () => {
   expect(() => toCronItem(job('0 25 * * *'), from)).toThrow(/25/)
+})
+
+test('the configuration takes the schedules that a retrier can keep, and no others', () => {
+  const number = fc.integer({ min: 0, max: 61 })
+  const range = fc.tuple(number, number).map((numbers) => numbers.join('-'))
+  const part = fc.oneof(
+    number.map(String),
+    fc.constantFrom('*', '*/15', '*/0', '*/99', '', '1-5/2', '0', '1', '7', '5-7', '1-1'),
+    range,
+  )
+  const field = fc.oneof({ weight: 3, arbitrary: fc.constant('*') }, part, fc.tuple(part, part).map(String))
+  const pattern = fc.array(field, { minLength: 5, maxLength: 5 }).map((fields) => fields.join(' '))
+  const succeeds = (step: () => unknown) => {
+    try {
+      step()
+      return true
+    } catch {
+      return false
+    }
+  }
+  fc.assert(
+    fc.property(pattern, (purge) => {
+      const isTaken = succeeds(() => loadConfig({ env: {}, yaml: JSON.stringify({ cron: { purge } }), needs: [] }))
+      expect(isTaken, purge).toBe(succeeds(() => toCronItem(job(purge), from)))
+    }),
+  )
 })

@@ -5,7 +5,7 @@ import { isIP } from 'node:net'
 import * as v from 'valibot'
 import { routeModes } from '../../domain/failure/topic-routes.ts'
 import { auth } from './auth-schema.ts'
-import { anyDuration, boolean, databaseUrl, duration, integer, text, textList } from './config-values.ts'
+import { anyDuration, boolean, databaseUrl, duration, integer, schedule, text, textList } from './config-values.ts'
 import { masksSchema, masksSecret } from './masks-schema.ts'
 import { notifications } from './notification-schema.ts'
 import { policyFieldSchemas, policyListSchema, requireBackoffList } from './policy-schema.ts'
@@ -30,6 +30,14 @@ const publicUrl = v.pipe(
 const hostNames = v.pipe(
   textList,
   v.everyItem((name) => /^([\w.-]+|\[[\da-f:.]+\])$/i.test(name), 'must be names of hosts, without ports'),
+)
+
+const origins = v.pipe(
+  textList,
+  v.everyItem(
+    (origin) => URL.canParse(origin) && new URL(origin).origin === origin,
+    'must be origins as browsers send them, such as https://portal.example.com: in lower case, without a path',
+  ),
 )
 
 const networks = v.pipe(
@@ -57,7 +65,7 @@ const server = v.strictObject({
   /** Addresses and networks of proxies whose X-Forwarded-For is believed; none by default. */
   trusted_proxies: v.optional(networks),
   /** Origins of web pages that may use the API; none by default. */
-  cors_origins: v.optional(textList),
+  cors_origins: v.optional(origins),
 })
 
 function isNetwork(name: string): boolean {
@@ -226,11 +234,6 @@ const staleness = v.strictObject({
   /** Bytes per second that each retrier reads. */
   rate: v.optional(integer('a number of bytes per second', 1024, 2 ** 40), 5 * 1024 * 1024),
 })
-
-const schedule = v.pipe(
-  text,
-  v.regex(/^(off|([\d*,/-]+ +){4}[\d*,/-]+)$/, 'must be a cron pattern such as "0 3 * * *" (UTC), or "off"'),
-)
 
 /** The schedules of the cron jobs; services/retrier/src/cron/upkeep-jobs.ts says what each does. */
 const cron = v.strictObject({

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
-import { databaseUrl } from './config-values.ts'
+import { databaseUrl, schedule } from './config-values.ts'
 
 describe('the URL of the database', () => {
   const faultsOfUrl = (url: string) => (v.safeParse(databaseUrl, url).issues ?? []).map(({ message }) => message)
@@ -27,3 +27,16 @@ describe('the URL of the database', () => {
     ])
   })
 })
+
+test.each(['off', '*/5 * * * *', '0,30 3-6 1 1 7'])('%s is a schedule', (text) => {
+  expect(v.is(schedule, text)).toBe(true)
+})
+
+test.each(['61 * * * *', '0 24 * * *', '0 0 0 * *', '0 0 1 13 *', '0 0 * * 8', '*/0 * * * *', '5-1 * * * *', '@daily'])(
+  '%s is no schedule',
+  (text) => {
+    const [issue, ...more] = v.safeParse(schedule, text).issues ?? []
+    expect(issue?.message).toMatch(/^must be a cron pattern such as /)
+    for (const { message } of more) expect(message).toBe(issue?.message)
+  },
+)

@@ -186,3 +186,35 @@ export const textList = v.pipe(
   v.array(v.pipe(v.string(), v.minLength(1, 'must not hold an empty entry'))),
   v.minLength(1, 'must not be empty'),
 )
+
+/** The least and the greatest number of minute, hour, day, month and weekday; 7 is Sunday, too. */
+const cronFields = [
+  [0, 59],
+  [0, 23],
+  [1, 31],
+  [1, 12],
+  [0, 7],
+] as const
+
+/** As graphile-worker reads it, which ends the retrier where a field is out of its bounds. */
+function isCronPattern(pattern: string): boolean {
+  const fields = pattern.split(/ +/)
+  return cronFields.every((bounds, i) => fields[i]?.split(',').every((part) => isCronPart(part, bounds)))
+}
+
+/** A number, a range, "*", or every n-th after the first. */
+function isCronPart(part: string, [min, max]: (typeof cronFields)[number]): boolean {
+  const every = /^\*(?:\/(\d+))?$/.exec(part)
+  if (every !== null) return Number(every[1] ?? 1) > 0
+  const [, from, to] = /^(\d+)(?:-(\d+))?$/.exec(part) ?? []
+  if (from === undefined) return false
+  return Number(from) >= min && Number(to ?? from) <= max && (to === undefined || Number(from) < Number(to))
+}
+
+const scheduleForm = 'must be a cron pattern such as "0 3 * * *" (UTC: minute, hour, day, month, weekday), or "off"'
+
+export const schedule = v.pipe(
+  text,
+  v.regex(/^(off|([\d*,/-]+ +){4}[\d*,/-]+)$/, scheduleForm),
+  v.check((value) => value === 'off' || isCronPattern(value), scheduleForm),
+)

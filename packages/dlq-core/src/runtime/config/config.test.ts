@@ -234,8 +234,17 @@ rety: { max_retries: 3 }
   test.each(['dlq.example.com', 'https://a.example.com/?b', 'https://a.example.com/../b', 'https://a.example.com/"'])(
     'the address %s is one',
     (public_url) => {
-      const [fault] = faultsOf({ yaml: JSON.stringify({ server: { public_url } }) })
-      expect(fault).toMatch(/^server\.public_url: must be a URL such as /)
+      const faults = faultsOf({ yaml: JSON.stringify({ server: { public_url } }) })
+      expect(faults).toEqual([expect.stringMatching(/^server\.public_url: must be a URL such as /)])
+    },
+  )
+
+  test.each(['*', 'https://a.example.com/', 'https://A.example.com', 'https://a.example.com:443', 'a.example.com'])(
+    'an origin that no browser sends as %s is one',
+    (origin) => {
+      expect(
+        faultsOf({ yaml: JSON.stringify({ server: { cors_origins: ['http://localhost:5173', origin] } }) }),
+      ).toEqual([expect.stringMatching(/^server\.cors_origins.*: must be origins as browsers send them, such as /)])
     },
   )
 

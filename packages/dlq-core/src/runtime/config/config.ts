@@ -93,7 +93,8 @@ export function loadConfig({ env, yaml, needs: asked, readSecret: readFile = rea
   if (parsed.success && needs.includes('auth-beyond-loopback')) faults.push(...authFaults(parsed.output))
   if (parsed.success && needs.includes('auth-beyond-loopback')) faults.push(...maskFaults(parsed.output))
   if (parsed.success && parsed.output.schemas) faults.push(...readSchemaFiles(parsed.output.schemas).faults)
-  if (faults.length > 0 || !parsed.success) throw new ConfigError(faults)
+  // Of two checks of one setting that say the same, one is enough.
+  if (faults.length > 0 || !parsed.success) throw new ConfigError([...new Set(faults)])
   if (needs.includes('kafka')) warnings.push(...kafkaSecurityWarnings(parsed.output.kafka))
   warnings.push(...certificateWarnings(parsed.output), ...proxyWarnings(parsed.output, env))
   return { config: parsed.output, warnings, files }

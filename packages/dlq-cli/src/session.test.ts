@@ -1,0 +1,48 @@
+// What is not the API, or ends before its time, in the place of its answers.
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { buildTestBundle, runLine, type TestBundle } from './testing/test-bundle.ts'
+
+const answers: Record<string, (response: ServerResponse) => unknown> = {
+  page: (response) => response.setHeader('content-type', 'text/html; charset=utf-8').end('<html>Sign in</html>'),
+  moved: (response) => response.writeHead(302, { location: '/page/login' }).end(),
+  cut(response) {
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' }).write('{"messages":')
+    setTimeout(() => response.destroy(), 50)
+  },
+}
+const server = createServer(({ url }, response) => answers[url!.split('/')[1]!]!(response))
+let address = ''
+let bundle: TestBundle
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  bundle = await buildTestBundle()
+})
+afterAll(() => {
+  bundle[Symbol.dispose]()
+  server.close()
+})
+
+const run = (line: string, api: string) => runLine(line, bundle, { DLQ_API: `${address}/${api}` })
+const id = '0198c1d2-7e4f-7a60-8b1c-2d3e4f506172'
+
+test.each(['ls --export csv', `show ${id} --value`, 'status'])('a sign-in page is no answer to %s', async (command) => {
+  expect(await run(`dlq ${command}`, 'page')).toEqual({
+    ...{ code: 69, stdout: '' },
+    stderr: `dlq: ${address}/page answers with a web page, and is no API: give the address of the API, behind any sign-in page\n`,
+  })
+  expect(await run(`dlq ${command}`, 'moved')).toEqual({
+    ...{ code: 69, stdout: '' },
+    stderr: `dlq: ${address}/moved sends us to ${address}/page/login, and is no API itself: give the address of the API, behind any sign-in page\n`,
+  })
+})
+
+test.each(['ls --export csv', 'status'])('an answer to %s that breaks off is said in one line', async (command) => {
+  expect(await run(`dlq ${command}`, 'cut')).toMatchObject({
+    code: 69,
+    stderr: expect.stringMatching(/^dlq: the answer of http:\S+ broke off: .*\n$/),
+  })
+})

@@ -1,14 +1,11 @@
 // JSON in the frame of a JSON Schema: the JSON behind the frame. Edits are checked against the schema, by
 // @cfworker/json-schema, which interprets it and makes no code of it. No `$ref` is followed to the network.
 
-import vm from 'node:vm'
 import { type Schema, type SchemaDraft, Validator } from '@cfworker/json-schema'
 import { projectPayload } from '../../record/payload-projection.ts'
 import { PayloadFault } from '../payload-fault.ts'
 import type { SchemaCodec } from '../schema-codec.ts'
-
-/** A schema's patterns, and its branches within branches, may take any time. */
-const maxCheckMs = 200
+import { bounded, isTimeout, maxCheckMs } from './bounded-check.ts'
 
 export function createJsonCodec(definition: string, references: readonly string[]): SchemaCodec {
   let validator: Validator | null = null
@@ -33,17 +30,10 @@ export function createJsonCodec(definition: string, references: readonly string[
   }
 }
 
-const script = new vm.Script('check()')
-
-/** A timer of this thread would only come when the check is over; this one ends it. */
-function bounded<Result>(check: () => Result): Result {
-  return script.runInContext(vm.createContext({ check }), { timeout: maxCheckMs }) as Result
-}
-
 function reasonOf(error: unknown): string {
   // Out of the context comes an error of its own kind.
-  const { code, name, message } = error as NodeJS.ErrnoException
-  if (code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return `it takes longer than ${maxCheckMs} ms`
+  const { name, message } = error as Error
+  if (isTimeout(error)) return `it takes longer than ${maxCheckMs} ms`
   if (name === 'RangeError') return 'it is nested too deeply'
   return message.split('\n')[0]!.slice(0, 300)
 }

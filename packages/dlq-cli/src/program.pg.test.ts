@@ -1,9 +1,12 @@
 // Commands as they end: what they write, to whom they say the rest, and their exit codes.
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow, readMessageRow } from 'dlq-testing/rows/message-rows.ts'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { useInProcess } from './testing/test-in-process.ts'
 
 const database = useDatabase()
@@ -78,6 +81,39 @@ test.each(['ls --limit', 'replay --all --rate', 'replay --all --canary', 'drop -
     })
   },
 )
+
+test('what was typed is kept where it is not stored, and an edit begins again with it', async () => {
+  const id = await insertRecord('{}')
+  const typed = (text: string) => ({ env: { VISUAL: `printf '${text}' >` } })
+  const kept = ({ stderr }: { stderr: string }) => {
+    const [, file = '', of] = /VISUAL="cp '(.+)'" dlq edit (.+)$/m.exec(stderr) ?? []
+    expect(of).toBe(id)
+    return file
+  }
+  const noJson = await run(`edit ${id} --yes`, typed('{"a":'))
+  expect(noJson.code).toBe(1)
+  expect(readFileSync(kept(noJson), 'utf8')).toBe('{"a":')
+
+  const confirm = async () => {
+    await database.sql`update dlq.dlq_messages set record_value = '[]' where id = ${id}`
+    return true
+  }
+  const late = kept(await run(`edit ${id}`, { ...typed('{"a":1}'), confirm }))
+  expect(await readMessageRow(database.sql, id)).toMatchObject({ record_value: Buffer.from('[]') })
+  expect(await run(`edit ${id} --yes`, { env: { VISUAL: `cp '${late}'` } })).toMatchObject({ code: 0 })
+  expect(await readMessageRow(database.sql, id)).toMatchObject({ record_value: Buffer.from('{"a":1}') })
+  for (const file of [kept(noJson), late]) rmSync(dirname(file), { recursive: true })
+})
+
+test.each(['true', "printf '{}\\n' >", 'false'])('nothing is kept where the editor is %s', async (editor) => {
+  const folder = mkdtempSync(join(tmpdir(), 'dlq-edit-'))
+  const id = await insertRecord('[]')
+  vi.stubEnv('TMPDIR', folder)
+  await run(`edit ${id} --yes --reason OPS-1`, { env: { VISUAL: editor } })
+  vi.unstubAllEnvs()
+  expect(readdirSync(folder)).toEqual([])
+  rmSync(folder, { recursive: true })
+})
 
 test('an edit is forced only with a reason, and only where it is retried', async () => {
   const edit = `edit ${await insertRecord('{}')} --yes --force`

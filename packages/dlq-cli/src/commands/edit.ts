@@ -1,8 +1,4 @@
 // `dlq edit`: the value in an editor. It is sent with the ETag that was read, so nobody's change is overwritten.
-import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Command } from 'commander'
 import { createTwoFilesPatch } from 'diff'
 import { DlqApiError, dataOf } from 'dlq-client/api-client.ts'
@@ -10,6 +6,7 @@ import { defineCommand, onCall, withOutput } from '../define-command.ts'
 import { CliError, exitCodes } from '../exit-codes.ts'
 import { plainLines } from '../output/words.ts'
 import type { CommonOptions, Session } from '../session.ts'
+import { openInEditor, storeEdited } from './editor.ts'
 import { bytesOf } from './show.ts'
 
 type Options = CommonOptions & { reason?: string; retry?: true; force?: true; yes?: true }
@@ -38,21 +35,24 @@ export function addEdit(program: Command): void {
     const stored = await bytesOf(session, id!, 'value')
     if (stored === null) terminal.note('the record has no value: it is null. What is typed gives it one')
     const before = stored === null ? '' : textOf(stored)
-    const after = inEditor(before, terminal.env)
-    if (after === before) {
+    const edited = openInEditor(before, terminal.env)
+    if (edited.text === before) {
+      edited.discard()
       terminal.note('nothing was changed')
       return
     }
-    checkJson(before, after)
-    terminal.note(plainLines(createTwoFilesPatch('stored', 'edited', before, after)))
-    await approveEdit(session, options)
     const { reason } = options
-    const changed = await dataOf(
-      api.PATCH('/api/v1/dlq/messages/{id}', {
-        params: { path, ...(etag !== null && { header: { 'if-match': etag } }) },
-        body: { value: { text: after }, ...(reason !== undefined && { reason }) },
-      }),
-    )
+    const changed = await storeEdited(edited, { terminal, command: `dlq edit ${id}` }, async () => {
+      checkJson(before, edited.text)
+      terminal.note(plainLines(createTwoFilesPatch('stored', 'edited', before, edited.text)))
+      await approveEdit(session, options)
+      return dataOf(
+        api.PATCH('/api/v1/dlq/messages/{id}', {
+          params: { path, ...(etag !== null && { header: { 'if-match': etag } }) },
+          body: { value: { text: edited.text }, ...(reason !== undefined && { reason }) },
+        }),
+      )
+    })
     if (!options.retry) return session.print(changed, ({ id, status }) => `${id} is changed, ${status}`)
     const body = {
       ...((options.force || changed.status === 'DEAD') && { force: true }),
@@ -77,24 +77,6 @@ function textOf(bytes: Uint8Array): string {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch (cause) {
     throw new CliError(exitCodes.failed, 'the value is not text; see `dlq show --value`', { cause })
-  }
-}
-
-/** The text after the person has edited it. Most editors end a file with a line break; one that was not there goes again. */
-function inEditor(text: string, env: NodeJS.ProcessEnv): string {
-  const editor = env.VISUAL || env.EDITOR
-  if (!editor) throw new CliError(exitCodes.configuration, 'set EDITOR to the editor to use')
-  const folder = mkdtempSync(join(tmpdir(), 'dlq-'))
-  const file = join(folder, 'value.json')
-  try {
-    writeFileSync(file, text, { mode: 0o600 })
-    // $EDITOR may have arguments, so the shell reads it, as git does.
-    const { status } = spawnSync('sh', ['-c', `${editor} "$1"`, 'sh', file], { stdio: 'inherit' })
-    if (status !== 0) throw new CliError(exitCodes.failed, `${editor} ended with ${status}; nothing was changed`)
-    const edited = readFileSync(file, 'utf8')
-    return text.endsWith('\n') ? edited : edited.replace(/\n$/, '')
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
   }
 }
 

@@ -3119,11 +3119,12 @@ export interface components {
                         /** @enum {string} */
                         relation: "eq" | "about";
                     };
+                    /** @description Null where masks hide a key or a value of these messages: its size tells of it. */
                     bytes: {
                         value: number;
                         /** @enum {string} */
                         relation: "eq" | "about";
-                    };
+                    } | null;
                     /** @description What others write to it; null while nobody has measured it. */
                     produced_per_second: number | null;
                     hottest_partition: {

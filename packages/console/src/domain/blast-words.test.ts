@@ -9,6 +9,7 @@ const reader = {
 test('an amount says whether it was counted or estimated, and what else is written there', () => {
   const eq = (value: number) => ({ value, relation: 'eq' as const })
   expect(amountWords(eq(1), eq(20), null)).toBe('1 message, 20 B')
+  expect(amountWords(eq(2), null, null)).toBe('2 messages')
   expect(amountWords({ value: 3000, relation: 'about' }, eq(3_720_000), 41.2)).toBe(
     'about 3,000 messages, 3.5 MiB; others write 41 a second there',
   )

@@ -4,11 +4,12 @@ import { bytesText, counted, numberText } from './words.ts'
 
 type Amount = { readonly value: number; readonly relation: 'eq' | 'about' }
 
-/** "about 3,000 messages, 3.5 MiB; others write 41 a second there". */
-export function amountWords(messages: Amount, bytes: Amount, producedPerSecond: number | null): string {
+/** "about 3,000 messages, 3.5 MiB; others write 41 a second there". `bytes`: null where masks hide them. */
+export function amountWords(messages: Amount, bytes: Amount | null, producedPerSecond: number | null): string {
   const about = messages.relation === 'about' ? 'about ' : ''
   const others = producedPerSecond === null ? '' : `; others write ${rateText(producedPerSecond)} there`
-  return `${about}${counted(messages.value, 'message')}, ${bytesText(bytes.value)}${others}`
+  const size = bytes === null ? '' : `, ${bytesText(bytes.value)}`
+  return `${about}${counted(messages.value, 'message')}${size}${others}`
 }
 
 export type ReaderFacts = {

@@ -55,6 +55,7 @@ const others: Record<string, string[]> = {
   'GET /api/v1/messages/export': ['?format=json', '?format=csv', '?archived=true'],
   'GET /api/v1/dlq/:topic': ['?page=1', '?limit=5', '?show=preview'],
   'GET /api/v1/groups': ['?trend=true'],
+  'GET /api/v1/topics': ['?kind=original', '?kind=candidate&only=dismissed'],
   'GET /api/v1/runs/:id/items': ['?show=message', '?outcome=failed_again&show=message', '?verdict=came_back'],
   'GET /api/v1/audit': [`?target_type=message`, '?related=true&target_type=group&target_id=:groupId'],
 }

@@ -257,3 +257,40 @@ test('a key that is hidden tells nothing of newer messages that have it, where t
   expect(await newerOf('full', '?unmask=true')).toBe(1)
   expect([await newerOf('masked'), await newerOf('none')]).toEqual([0, 0])
 })
+
+test('nor is a message told to be older than one that the sender has reported with a guessed key', async () => {
+  const record_key = Buffer.from('another key')
+  const insert = (offset: number, dlq_topic: string | null) =>
+    insertMessageRow(database.sql, {
+      ...{ original_topic: canaryTopic, dlq_topic, record_key, consumer_group: 'g' },
+      ...{ original_partition: 7, original_offset: offset },
+    })
+  const read = await insert(1, canaryDlqTopic)
+  const reported = await insert(2, null)
+  await insert(3, canaryDlqTopic)
+  const newerOf = async (name: string, unmask = '') =>
+    JSON.parse((await ask(`GET ${path(read)}${unmask}`, undefined, name)).text).staleness.newer.length
+  const waitingOf = async (id: string, name: string, unmask = '') => {
+    const { text } = await ask(`POST /api/v1/runs${unmask}`, retryOf(id), name)
+    return JSON.parse(text).blast.targets[0].staleness.waiting
+  }
+  expect([await newerOf('full', '?unmask=true'), await waitingOf(reported, 'full', '?unmask=true')]).toEqual([2, 1])
+  for (const name of ['masked', 'none'])
+    expect([await newerOf(name), await waitingOf(reported, name)], name).toEqual([1, 0])
+  await database.sql`delete from dlq.dlq_messages where original_partition = 7 and original_offset = 3`
+  expect([await waitingOf(read, 'full', '?unmask=true'), await waitingOf(read, 'masked')]).toEqual([1, 0])
+})
+
+const retryOf = (id: string) => ({ kind: 'retry', selection: { ids: [id] }, force: true, reason: 'x', dry_run: true })
+
+test('the dry run of a retry tells no size of what is hidden, and is recorded where it does', async () => {
+  const id = await insertMessageRow(database.sql, {
+    ...{ original_topic: canaryTopic, record_value: Buffer.alloc(100), record_key: Buffer.alloc(10) },
+  })
+  const bytesOf = async (name: string, unmask = '') =>
+    JSON.parse((await ask(`POST /api/v1/runs${unmask}`, retryOf(id), name)).text).blast.targets[0].bytes
+  expect([await bytesOf('masked'), await bytesOf('none'), await bytesOf('full')]).toEqual([null, null, null])
+  await database.sql`delete from dlq.dlq_reads`
+  expect(await bytesOf('full', '?unmask=true')).toEqual({ value: 110, relation: 'eq' })
+  expect(await database.sql`select action from dlq.dlq_reads`).toEqual([{ action: 'POST /api/v1/runs' }])
+})

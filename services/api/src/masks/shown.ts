@@ -53,6 +53,7 @@ const changes: Readonly<Record<string, { at: string; change: Change }>> = {
   decoded_key: { at: '/decoded_key', change: keyJson },
   record_headers: { at: '/headers', change: headers },
   value_bytes: { at: '/value_bytes', change: size },
+  key_bytes: { at: '/key_bytes', change: keySize },
   previewed: { at: '', change: preview },
   decoding: { at: '/decoding', change: problem },
   selection: { at: '/selection', change: selection },
@@ -168,6 +169,10 @@ function headers(stored: string, { mask, at }: { mask: Mask; at: string }): Part
 /** The size of a hidden value tells of it. */
 function size(_: number, { mask, at }: { mask: Mask; at: string }): Part | null {
   return mask.paths === null ? null : { value: null, hidden: [at] }
+}
+
+function keySize(_: number, { mask, at }: { mask: Mask; at: string }): Part | null {
+  return mask.key === 'show' ? null : { value: null, hidden: [at] }
 }
 
 type Preview = { value_start: Buffer | null; key_start: Buffer | null; value_bytes: number | null }

@@ -138,5 +138,14 @@ export async function plantCanary({ sql }: TestDatabase, service: Sql): Promise<
   await sql`
     insert into dlq.dlq_reads (actor, request_id, action, filter, reason)
     values ('anna', 'req_0', 'GET /api/v1/messages', ${json(filter)}, ${`for ${canary}`})`
+  await sql`
+    insert into dlq.dlq_topic_pauses (topic, what, paused_by, reason) values (${canaryTopic}, 'retries', 'maria', ${`for ${canary}`})`
+  await sql`
+    insert into dlq.dlq_routes (dlq_topic, original_topic, state, decided_at, decided_by, reason)
+    values (${canaryDlqTopic}, ${canaryTopic}, 'approved', now(), 'maria', ${`for ${canary}`})
+    on conflict (dlq_topic, original_topic) do update set reason = excluded.reason`
+  await sql`
+    insert into dlq.dlq_candidates (cluster, topic, confidence, dismissed_at, dismissed_by, dismissed_reason)
+    values ('c', 'dismissed-dlt', 'name', now(), 'maria', ${`for ${canary}`})`
   return { id, text, large, archived, groupId, runId, sagaId, attemptId }
 }

@@ -51,6 +51,16 @@ test('one that only another group failed on was read by this one', async () => {
   expect(await stalenessOf(id)).toMatchObject({ superseded: true, advice: expect.stringContaining('search') })
 })
 
+test('a claim of another DLQ topic whose route is closed is not newer; one of its own is', async () => {
+  const key = newKey()
+  const held = { held_by_route: true, status: 'RESOLVED' } as const
+  const id = await insert(key, 10, { dlq_topic: 'orders.dlq.v1' })
+  await insert(key, 11, { ...held, dlq_topic: 'another.dlq.v1', consumer_group: 'search' })
+  expect(await stalenessOf(id)).toMatchObject({ superseded: false, newer: [] })
+  const claim = await insert(key, 10, { held_by_route: true, dlq_topic: 'another.dlq.v1' })
+  expect(await stalenessOf(claim)).toMatchObject({ superseded: true, newer: [{ original_offset: '11' }] })
+})
+
 test('what has another key, partition or topic, stood before, or has no place, is not newer', async () => {
   const key = newKey()
   const id = await insert(key, 10)

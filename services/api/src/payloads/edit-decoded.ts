@@ -20,7 +20,13 @@ export type EncodedEdit = Pick<Wanted, 'key' | 'value'> & Pick<Changed, 'project
 export type EditedParts = MessageTopics & { key: Buffer | null; value: Buffer | null }
 
 /** `headers`: as stored, before the edit and after it. */
-type How = { reencode: boolean; force: boolean; headers: { before: string | null; after: string | null } }
+type How = {
+  reencode: boolean
+  force: boolean
+  headers: { before: string | null; after: string | null }
+  /** Masks hide parts of the value from the sender: what does not fit may quote them. */
+  hidesValue: boolean
+}
 
 type EditCall = Pick<Call, 'payloads' | 'aside' | 'access' | 'signal'>
 
@@ -63,14 +69,22 @@ export async function encodeEdit(
 async function encodePart(
   call: EditCall,
   message: EditedParts,
-  { part, change, ...how }: { part: 'key' | 'value'; change: ValueChange } & How,
+  { part, change, hidesValue, ...how }: { part: 'key' | 'value'; change: ValueChange } & How,
 ): Promise<Changed> {
   const bytes = message[part]
   if (bytes === null) throw new ApiError('SYS_DLQ_CONFLICT', `the message has no ${part} that could be changed`)
   const changing = { bytes, part, topics: message, change, ...how, maxBytes: maxOneMessageBytes, waitMs: schemaWaitMs }
   const changed = await changeAside(call, changing, { owner: call.access.actor, signal: call.signal })
-  refuseProblem(changed, part, 'patch' in change ? 'patch' : part)
+  refuseProblem(hidesValue ? withoutQuotes(changed) : changed, part, 'patch' in change ? 'patch' : part)
   return changed
+}
+
+/** Why bytes are not decoded, and what a JSON Schema does not allow, may be about places that the edit leaves alone. */
+function withoutQuotes(changed: Changed): Changed {
+  const why = 'masks hide why from this token'
+  if (changed.problem === 'no_json') return { ...changed, details: [why] }
+  if (!changed.isForcible) return changed
+  return { ...changed, details: [`its JSON Schema does not allow it, and ${why}`] }
 }
 
 /** `field`: of the request. @throws {ApiError} */

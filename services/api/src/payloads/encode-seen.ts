@@ -41,7 +41,8 @@ export async function encodeSeen(
   const { record_headers: before, record_key: key } = seen.content
   const after = body.headers === undefined ? before : encodeHeaders(headersOf(body.headers))
   const parts = { ...seen.message, key, value: sentValue(seen.content) }
-  const how = { edit, reencode: body.reencode, force, headers: { before, after } }
+  const hidesValue = sight.maskOf(seen.message)?.paths != null
+  const how = { edit, reencode: body.reencode, force, headers: { before, after }, hidesValue }
   const { projected, ...wanted } = await encodeEdit(call, parts, how)
   const projectWith =
     (project: ProjectValue): ProjectValue =>

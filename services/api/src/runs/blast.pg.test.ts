@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
 import { expect, test } from 'vitest'
+import { seesAll } from '../masks/sight.ts'
 import { answerOf, createTestApp, type TestAppOptions } from '../test-app.ts'
 import { type Blast, blastOf, timeOf } from '../topics/blast.ts'
 import { orders, useRuns } from './test-run-requests.ts'
@@ -126,14 +127,14 @@ test('figures of a run of which only a part was examined are within a fifth of w
   const [target] = (
     await blastOf(service.sql, {
       ...{ ids: ids.filter((_, n) => n % 3 === 0), matched: 400, examined: 134, isForced: false, scope: null },
-      ...{ targetTopic: null, ratePerSecond: null, policyOf: () => defaultRetryPolicy },
+      ...{ targetTopic: null, ratePerSecond: null, policyOf: () => defaultRetryPolicy, sight: seesAll },
     })
   ).targets
   const within = (value: number, exact: number) => expect(Math.abs(value - exact) / exact).toBeLessThan(0.2)
   expect(target).toMatchObject({ messages: { relation: 'about' }, bytes: { relation: 'about' } })
   within(target!.messages.value, 400)
   within(
-    target!.bytes.value,
+    target!.bytes!.value,
     sizes.reduce((sum, size) => sum + size, 0),
   )
   expect(target!.hottest_partition?.partition).toBe(0)

@@ -38,7 +38,10 @@ export async function describeRun(call: Describing, run: RunView, { arrived = tr
   return runJson(asShown, { heldUpBy, arrivedSince })
 }
 
-async function whyHeldUp({ sql, policies, access: { topics: scope } }: Describing, run: RunView): Promise<string[]> {
+async function whyHeldUp(
+  { sql, policies, access: { topics: scope }, sight }: Describing,
+  run: RunView,
+): Promise<string[]> {
   const [topics, pauses, status, activeRuns] = await Promise.all([
     listTopicsOfRun(sql, { runId: run.id, limit: topicsLookedAt }),
     listTopicPauses(sql, { scope: null }),
@@ -62,7 +65,7 @@ async function whyHeldUp({ sql, policies, access: { topics: scope } }: Describin
     return {
       topic: pause?.topic ?? original_topic,
       policy,
-      paused: pause === undefined ? null : pausedWords(pause, scope),
+      paused: pause === undefined ? null : pausedWords(pause, { scope, sight }),
       lagging: maxLag === null || !isSeen ? null : laggingGroup(lags, { topic: target, maxLag }),
       refused: refusedOf.get(target) ?? null,
     }

@@ -208,7 +208,7 @@ export async function surveySelection(
     scope,
     blast,
     ...run
-  }: RunMeans & { scope: TopicScope; blast?: Pick<BlastOf, 'targetTopic' | 'ratePerSecond' | 'policyOf'> },
+  }: RunMeans & { scope: TopicScope; blast?: Pick<BlastOf, 'targetTopic' | 'ratePerSecond' | 'policyOf' | 'sight'> },
 ) {
   const { ids, isAll } = await listIds(sql, selection, scope)
   const archived = archiveOnlyKinds.includes(run.kind) || ('filter' in selection && selection.filter.archived === true)

@@ -19,6 +19,7 @@ import {
 import type { Sql } from 'dlq-core/queries/sql.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
 import * as v from 'valibot'
+import type { Sight } from '../masks/sight.ts'
 import { timestamp, timestampText } from '../messages/timestamp.ts'
 
 const count = v.pipe(v.number(), v.integer())
@@ -31,7 +32,10 @@ export const blastSchema = v.pipe(
       v.strictObject({
         topic: v.string(),
         messages: v.strictObject({ value: count, relation: v.picklist(['eq', 'about']) }),
-        bytes: v.strictObject({ value: count, relation: v.picklist(['eq', 'about']) }),
+        bytes: v.pipe(
+          v.nullable(v.strictObject({ value: count, relation: v.picklist(['eq', 'about']) })),
+          v.description('Null where masks hide a key or a value of these messages: its size tells of it.'),
+        ),
         produced_per_second: v.pipe(
           number,
           v.description('What others write to it; null while nobody has measured it.'),
@@ -147,13 +151,14 @@ export type BlastOf = {
   targetTopic: string | null
   ratePerSecond: number | null
   policyOf: PolicyOf
+  sight: Sight
 }
 
 /** Each costs a look-up in every partition of the table. */
 const maxLookedUp = 200
 
 export async function blastOf(sql: Sql, deps: BlastOf): Promise<Blast> {
-  const { ids, matched, examined, isForced, scope, targetTopic, ratePerSecond, policyOf } = deps
+  const { ids, matched, examined, isForced, scope, targetTopic, ratePerSecond, policyOf, sight } = deps
   const parts = await listTargetParts(sql, { ids, scope, isForced })
   const byTopic = Map.groupBy(parts, (part) =>
     targetOf({ ...part, target_topic: targetTopic ?? part.target_topic }, policyOf(part)),
@@ -162,7 +167,10 @@ export async function blastOf(sql: Sql, deps: BlastOf): Promise<Blast> {
   const seen = [...byTopic.keys()].filter((topic) => scope === null || matchesTopicGlobs(scope, topic))
   const readers = Map.groupBy(await listTargetReaders(sql, seen), ({ target_topic }) => target_topic)
   const before = await countSeenBefore(sql, { ids, scope, isForced })
-  const overtaken = await listOvertaken(sql, { ids, scope, isForced, limit: maxLookedUp })
+  const overtaken = await listOvertaken(sql, {
+    ...{ ids, scope, isForced, limit: maxLookedUp },
+    seesKeys: (sight.anywhere?.key ?? 'show') === 'show',
+  })
   const scale = examined === 0 ? 1 : Math.max(1, matched / examined)
   const lookedAt = await readersLookedAt(sql)
   return {
@@ -178,7 +186,7 @@ export async function blastOf(sql: Sql, deps: BlastOf): Promise<Blast> {
       return {
         topic,
         messages: { value: messages, relation },
-        bytes: { value: Math.round(sumOf(of, ({ bytes }) => bytes) * scale), relation },
+        bytes: hidesSizes(of, sight) ? null : { value: Math.round(sumOf(of, ({ bytes }) => bytes) * scale), relation },
         produced_per_second: all.find(({ produced_per_second: rate }) => rate !== null)?.produced_per_second ?? null,
         hottest_partition: hottest(of, scale),
         groups: present.map((reader) => {
@@ -199,6 +207,12 @@ export async function blastOf(sql: Sql, deps: BlastOf): Promise<Blast> {
       }
     }),
   }
+}
+
+function hidesSizes(parts: readonly TargetPart[], sight: Sight): boolean {
+  for (const part of parts) sight.unmasked?.note(null, part)
+  const masks = parts.map((part) => sight.maskOf(part))
+  return masks.some((mask) => mask !== null && (mask.paths !== null || mask.key !== 'show'))
 }
 
 /** The group has what its best rate leaves beside what it reads now; the run may be slower. */

@@ -4,6 +4,8 @@ import { confidences } from 'dlq-core/domain/discovery/candidate-name.ts'
 import { guessOriginalTopic } from 'dlq-core/domain/failure/topic-names.ts'
 import type { Candidate } from 'dlq-core/queries/discovery/candidates.ts'
 import * as v from 'valibot'
+import { shownText } from '../masks/shown.ts'
+import type { Sight } from '../masks/sight.ts'
 import { count } from '../messages/message-json.ts'
 import { timestamp, timestampText } from '../messages/timestamp.ts'
 
@@ -55,7 +57,7 @@ export const exampleCandidate = {
   ...{ dismissed_at: null, dismissed_by: null, dismissed_reason: null },
 }
 
-export function candidateJson(found: Candidate): v.InferOutput<typeof candidateSchema> {
+export function candidateJson(found: Candidate, sight: Sight): v.InferOutput<typeof candidateSchema> {
   const { cluster: _, topic, records_at_most, retention_ms, retention_bytes, ...rest } = found
   return {
     ...rest,
@@ -68,6 +70,7 @@ export function candidateJson(found: Candidate): v.InferOutput<typeof candidateS
     found_at: timestamp(found.found_at),
     looked_at: timeOrNull(found.looked_at),
     dismissed_at: timeOrNull(found.dismissed_at),
+    dismissed_reason: shownText(found.dismissed_reason, sight, 'anywhere'),
   }
 }
 

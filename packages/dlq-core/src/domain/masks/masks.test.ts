@@ -189,6 +189,21 @@ describe('what asks for hidden values', () => {
   )
 })
 
+test.each([
+  // What stands beside a shown place would go with the place that holds both.
+  [{ op: 'replace', path: '/a', value: 1 }, { shows: [['/a/b']] }, '/a'],
+  [{ op: 'test', path: '/a', value: { c: 1 } }, { shows: [['/a/b']] }, '/a'],
+  [{ op: 'replace', path: '/a/b', value: 1 }, { shows: [['/a/b']] }, null],
+  // A number may be the name of a member, of which only the named ones are shown.
+  [{ op: 'replace', path: '/a/1', value: 1 }, { shows: [['/a/0']] }, '/a/1'],
+  [{ op: 'replace', path: '/a~1b/~0c', value: 1 }, { hide: ['/a~1b/~0c'] }, '/a~1b/~0c'],
+] as const)('the patch %j overlaps what %j leaves at %s', (operation, { hide = [], shows = [] }: Given, found) => {
+  const state = stateOf({ hide: [...hide], shows: shows.map((group) => [...group]) })
+  expect(patchesHidden([operation], state)).toBe(found)
+})
+
+type Given = { hide?: readonly string[]; shows?: readonly (readonly string[])[] }
+
 describe('detectors', () => {
   const masked = (text: string, ...detectors: string[]) => createTextMask(detectors)!(text)
 
@@ -311,6 +326,9 @@ describe('masks of topics', () => {
     expect([mask.key, mask.text!('a@b.de')]).toEqual(['hide', hiddenMark])
     expect(masks.maskOf({ original_topic: 'orders.us', dlq_topic: null })!.key).toBe('pseudonym')
     expect(masks.maskOf({ original_topic: 'payments', dlq_topic: 'payments' })).toBeNull()
+    // The same original topic, with and without a DLQ topic that has masks.
+    const paths = masks.maskOf({ original_topic: 'orders.us', dlq_topic: 'x.dlq' })!.paths!
+    expect(maskJson('{"sum":4}', paths).json).toBe('{"sum":"•••"}')
   })
 
   test('without entries there are none', () => {

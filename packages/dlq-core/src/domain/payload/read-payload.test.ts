@@ -100,6 +100,12 @@ describe('a frame', () => {
     })
   })
 
+  test('with the id 0, or a GUID of another version, is none', () => {
+    expect(read(frame(0), { schemas: [known('id', '0')] }).json).toBeNull()
+    const other: Header = ['__value_schema_id', Buffer.from(`02${guid.replaceAll('-', '')}`, 'hex')]
+    expect(read(body, { headers: [other], schemas: [known('guid', guid)] }).json).toBeNull()
+  })
+
   test('of a JSON schema is the JSON behind it', () => {
     const bytes = frame(5, Buffer.from('{"a": 1.10}'))
     expect(read(bytes, { schemas: [known('id', '5', 'json', '{}')] })).toMatchObject({

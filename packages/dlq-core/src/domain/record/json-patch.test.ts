@@ -14,8 +14,12 @@ test.each([
   ['{"a":{"b":1},"c":2}', { op: 'remove', path: '/a/b' }, '{"a":{},"c":2}'],
   ['[1,2,3]', { op: 'remove', path: '/1' }, '[1,3]'],
   ['{"a":1,"b":2}', { op: 'replace', path: '/b', value: null }, '{"a":1,"b":null}'],
+  ['{"$type":1,"b":[1,2]}', { op: 'replace', path: '/$type', value: 3 }, '{"$type":3,"b":[1,2]}'],
+  ['{"__proto__":1,"b":2}', { op: 'replace', path: '/__proto__', value: 3 }, '{"__proto__":3,"b":2}'],
+  ['[1,2,3]', { op: 'replace', path: '/1', value: 4 }, '[1,4,3]'],
   ['{"a":1}', { op: 'replace', path: '', value: 'all' }, '"all"'],
   ['{"a":1}', { op: 'move', from: '/a', path: '/b' }, '{"b":1}'],
+  ['{"a":1}', { op: 'move', from: '/a', path: '/a' }, '{"a":1}'],
   ['{"a":{"x":1}}', { op: 'copy', from: '/a', path: '/b' }, '{"a":{"x":1},"b":{"x":1}}'],
   ['{"a/b":{"~":1}}', { op: 'replace', path: '/a~1b/~0', value: 2 }, '{"a/b":{"~":2}}'],
   ['{"":{"":1}}', { op: 'replace', path: '//', value: 2 }, '{"":{"":2}}'],
@@ -30,6 +34,8 @@ test.each([
   ['{"a":1}', { op: 'add', path: '/a/b', value: 1 }],
   ['{"a":1}', { op: 'add', path: '/b/c', value: 1 }],
   ['{"a":1}', { op: 'test', path: '/a', value: '1' }],
+  ['{"a":{"x":1}}', { op: 'test', path: '/a', value: { x: 1, y: 2 } }],
+  ['{"a":9007199254740993}', { op: 'test', path: '/a', value: 9007199254740992 }],
   ['[1]', { op: 'add', path: '/2', value: 1 }],
   ['[1]', { op: 'remove', path: '/-' }],
   ['[1]', { op: 'remove', path: '/01' }],
@@ -46,6 +52,11 @@ test('numbers keep every digit, whether the patch leaves, moves, copies or adds 
   expect(
     patchJson(document, '[{"op":"copy","from":"/big","path":"/copy"},{"op":"add","path":"/new","value":1.10}]').after,
   ).toBe('{"big":12345678901234567890.12,"small":1e-999,"rest":{"one":1.0},"copy":12345678901234567890.12,"new":1.10}')
+})
+
+test('a copy stays as it is where its original is changed', () => {
+  const copy = { op: 'copy', from: '/a', path: '/b' }
+  expect(patched('{"a":{"x":1}}', copy, { op: 'replace', path: '/a/x', value: 2 })).toBe('{"a":{"x":2},"b":{"x":1}}')
 })
 
 test('a member named "__proto__" is a member like any other', () => {

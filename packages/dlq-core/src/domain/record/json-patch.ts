@@ -72,9 +72,9 @@ function apply(holder: object, operation: Operation, bounds: PatchBounds): void 
       bounds.remove(remove(holder, path))
       break
     case 'replace':
-      bounds.remove(remove(holder, path))
+      bounds.remove(find(holder, path))
       bounds.add(operation.value, path)
-      add(holder, path, operation.value)
+      replace(holder, path, operation.value)
       break
     case 'move': {
       if (`${path}/`.startsWith(`${operation.from}/`) && path !== operation.from)
@@ -144,6 +144,12 @@ function add(holder: object, path: string, value: unknown): void {
   const at = key === '-' ? parent.length : /^(0|[1-9]\d*)$/.test(key) ? Number(key) : Number.NaN
   if (!(at <= parent.length)) missing(path)
   parent.splice(at, 0, value)
+}
+
+/** In its place: some readers want a member such as "$type" before all others. */
+function replace(holder: object, path: string, value: unknown): void {
+  const { parent, key } = locate(holder, path)
+  Object.defineProperty(parent, key, { value })
 }
 
 function clone(value: unknown): unknown {

@@ -56,14 +56,21 @@ export type Overtaken = {
 /** Of the dead letters of a key, those with the greatest ids are looked at. */
 const examinedOfKey = 100
 
-/** The first messages of these ids that a run would take, each with the newer dead letters of its key and partition. */
-export async function listOvertaken(sql: Sql, { limit, ...of }: Chosen & { limit: number }): Promise<Overtaken[]> {
+/**
+ * The first messages of these ids that a run would take, each with the newer dead letters of its key and partition.
+ * `seesKeys`: else reported messages do not count, as in `listNewerDeadLetters`.
+ */
+export async function listOvertaken(
+  sql: Sql,
+  { limit, seesKeys, ...of }: Chosen & { limit: number; seesKeys: boolean },
+): Promise<Overtaken[]> {
   // Along idx_dlq_messages_record_key, as listNewerDeadLetters.
   return sql<Overtaken[]>`
     select m.original_topic as topic, m.consumer_group, newer.is_sent, newer.newer_groups, s.answer
     from (
       select chosen.id, original_topic, original_partition, original_offset, consumer_group, record_key
       from ${takenOf(sql, of)}
+      where ${seesKeys}::boolean or dlq_topic is not null
       limit ${limit}
     ) m
     left join dlq.dlq_staleness s on s.message_id = m.id
@@ -76,6 +83,7 @@ export async function listOvertaken(sql: Sql, { limit, ...of }: Chosen & { limit
         from dlq.dlq_messages
         where substring(record_key from 1 for 64) = substring(m.record_key from 1 for 64)
           and record_key is not null and ${messageInScope(sql, of.scope)}
+          and not held_by_route and (${seesKeys}::boolean or dlq_topic is not null)
         order by substring(record_key from 1 for 64) desc, id desc
         limit ${examinedOfKey}
       ) of_key

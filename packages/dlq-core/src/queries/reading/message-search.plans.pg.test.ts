@@ -334,10 +334,10 @@ describe.each(planCacheModes)('with %s', (planCacheMode) => {
     const filled = await partitionsWithRows(database.sql)
     const message = {
       ...{ id: '00000000-0000-7000-8000-000000000000', original_topic: 'topic-7', original_partition: 0 },
-      ...{ original_offset: 1n, record_key: Buffer.from('customer-7') },
+      ...{ original_offset: 1n, record_key: Buffer.from('customer-7'), dlq_topic: 'topic-7.dlq' },
     }
     const plans = await plansOf(database.url, planCacheMode, (sql) =>
-      listNewerDeadLetters(sql, { message, scope: null, limit: 5 }),
+      listNewerDeadLetters(sql, { message, scope: null, seesKey: true, limit: 5 }),
     )
     const nodes = plans.flatMap(nodesOf)
     const onFilled = nodes.filter((node) => filled.includes(node['Relation Name'] ?? ''))
@@ -356,7 +356,7 @@ describe.each(planCacheModes)('with %s', (planCacheMode) => {
     >`select id from dlq.dlq_messages where status = 'PENDING' limit 200`
     const ids = rows.map(({ id }) => id)
     const plans = await plansOf(database.url, planCacheMode, (sql) =>
-      listOvertaken(sql, { ids, scope: null, isForced: false, limit: 200 }),
+      listOvertaken(sql, { ids, scope: null, isForced: false, seesKeys: true, limit: 200 }),
     )
     // Of the two bounds, that over the keys; the other is over the messages, by their ids.
     const ofKeys = plans

@@ -8,6 +8,7 @@ import { messageInScope, type TopicScope } from '../topic-scope.ts'
 export type Origin = {
   id: string
   original_topic: string
+  dlq_topic: string | null
   original_partition: number | null
   original_offset: bigint | null
   record_key: Buffer | null
@@ -24,12 +25,16 @@ export type NewerDeadLetter = {
 /** Of a key with more dead letters, those with the greatest ids are looked at. */
 const examined = 1000
 
-/** The first `limit` of them, in the order of their offsets; none where key or place are not known. */
+/**
+ * The first `limit` of them, in the order of their offsets; none where key or place are not known. Claims of other DLQ
+ * topics count only where their route is open. `seesKey`: else those that somebody has reported do not count, because
+ * whoever reports one for each key that they guess would learn the message's.
+ */
 export async function listNewerDeadLetters(
   sql: Sql,
-  { message, scope, limit }: { message: Origin; scope: TopicScope; limit: number },
+  { message, scope, seesKey, limit }: { message: Origin; scope: TopicScope; seesKey: boolean; limit: number },
 ): Promise<NewerDeadLetter[]> {
-  const { id, original_topic, original_partition, original_offset, record_key } = message
+  const { id, original_topic, dlq_topic, original_partition, original_offset, record_key } = message
   if (record_key === null || original_partition === null || original_offset === null) return []
   // Along idx_dlq_messages_record_key, whose expression and order this repeats.
   return sql<NewerDeadLetter[]>`
@@ -39,6 +44,8 @@ export async function listNewerDeadLetters(
       from dlq.dlq_messages
       where substring(record_key from 1 for 64) = substring(${record_key}::bytea from 1 for 64)
         and record_key is not null and ${messageInScope(sql, scope)}
+        and (not held_by_route or dlq_topic is not distinct from ${dlq_topic}::text)
+        and (${seesKey}::boolean or dlq_topic is not null)
       order by substring(record_key from 1 for 64) desc, id desc
       limit ${examined}
     ) of_key

@@ -134,6 +134,14 @@ describe('a registry of Azure', () => {
     await fetchSchemas()
     expect([...(await rows())]).toMatchObject([{ state: 'missing' }])
   })
+
+  test('behind a page to sign in at is unreachable', async () => {
+    fetching.registry.misbehave((response) => response.end('<html>'))
+    const { fetchSchemas, source } = parts({ type: 'azure' })
+    await source.load([ref])
+    await fetchSchemas()
+    expect([...(await rows())]).toMatchObject([{ state: 'wanted', problem: 'registry_unreachable' }])
+  })
 })
 
 describe('AWS Glue', () => {
@@ -282,6 +290,30 @@ describe('a registry', () => {
     now = 30_000
     await fetchSchemas()
     expect(fetching.registry.asked).toHaveLength(10)
+  })
+
+  test.each<[string, unknown]>([
+    ['null', null],
+    ['no list of references', { schema: '"int"', references: 5 }],
+    ['references that are none', { schema: '"int"', references: [null] }],
+    ['no list of rules', { schema: '"int"', ruleSet: { domainRules: {} } }],
+    ['a reference that is null', { schema: '"int"', references: [{ subject: 'null', version: 1 }] }],
+  ])('whose answer has %s says so', async (_, answer) => {
+    fetching.registry.misbehave((response) =>
+      response.end(JSON.stringify(response.req.url === '/schemas/ids/7' ? answer : null)),
+    )
+    await want(7)
+    await parts().fetchSchemas()
+    expect([...(await rows())]).toMatchObject([
+      { state: 'missing', problem: expect.stringContaining('is of another form'), rests: true },
+    ])
+  })
+
+  test('whose schema has a name that PostgreSQL cannot store is kept under another', async () => {
+    fetching.registry.answer('/schemas/ids/3', { schema: '{"type":"record","name":"a\\u0000b","fields":[]}' })
+    await want(3)
+    await parts().fetchSchemas()
+    expect([...(await rows())]).toMatchObject([{ state: 'known', name: 'a\ufffdb' }])
   })
 
   test('that does not listen is unreachable', async () => {

@@ -2,6 +2,7 @@
 // does not answer five times in a row is left alone for a while.
 
 import { schemaName } from '../../domain/payload/create-codec.ts'
+import { textForPostgres } from '../../domain/record/text-for-postgres.ts'
 import { type DueSchema, postponeSchema, storeSchema, takeDueSchemas } from '../../queries/schemas/schemas.ts'
 import type { SchemasConfig } from '../config/schemas-schema.ts'
 import type { Database } from '../database/database.ts'
@@ -21,6 +22,8 @@ const failuresToRest = 5
 const restMs = 30_000
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
+const maxNameBytes = 1000
+const maxProblemBytes = 4000
 
 /** `env`: where AWS's credentials are looked for, for registries of type glue. */
 type Deps = { sql: Database; schemas: SchemasConfig; log: Log; now: () => number; env: Environment }
@@ -51,7 +54,8 @@ export function createSchemaFetcher({ sql, schemas, log, now, env }: Deps): () =
     }
     registry.failures = 0
     if (fetched.kind === 'known') {
-      const name = schemaName(fetched.schema)
+      const declared = schemaName(fetched.schema)
+      const name = declared && textForPostgres(declared, maxNameBytes)
       const { isOther } = await storeSchema(sql, due.id, { ...fetched.schema, name })
       if (isOther) log.warn({ ...named, name }, 'schema_changed')
       else log.info({ ...named, name }, 'schema_known')
@@ -62,7 +66,8 @@ export function createSchemaFetcher({ sql, schemas, log, now, env }: Deps): () =
     else log.warn(why, 'schema_refused')
     // An id may appear before it has reached the registry that was asked.
     const waitMs = fetched.kind === 'missing' ? Math.min(minuteMs * 2 ** (due.tries - 1), hourMs) : minuteMs
-    await postponeSchema(sql, { id: due.id, state: fetched.kind, problem: fetched.problem, waitMs })
+    const problem = textForPostgres(fetched.problem, maxProblemBytes)
+    await postponeSchema(sql, { id: due.id, state: fetched.kind, problem, waitMs })
   }
 
   return async () => {

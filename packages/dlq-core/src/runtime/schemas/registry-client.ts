@@ -53,15 +53,32 @@ async function get(request: RegistryRequest, path: string): Promise<string> {
 }
 
 async function getJson<Answer>(request: RegistryRequest, path: string): Promise<Answer> {
-  const text = await get(request, path)
+  const answer = parseJson(await get(request, path), path)
+  if (typeof answer !== 'object' || answer === null) throw ofAnotherForm(path)
+  return answer as Answer
+}
+
+function parseJson(text: string, path: string): unknown {
   try {
-    return JSON.parse(text) as Answer
+    return JSON.parse(text)
   } catch {
     throw new RegistryAway(`the registry’s answer to ${path} is not JSON`)
   }
 }
 
-type Rule = { type?: unknown } | null
+function ofAnotherForm(path: string): NoSchema {
+  return new NoSchema('missing', `the registry’s answer to ${path} is of another form than its interface has`)
+}
+
+/** A list of objects in an answer; empty where there is none. */
+function listIn<Item>(list: readonly Item[] | null | undefined, path: string): readonly Item[] {
+  const given = list ?? []
+  if (!Array.isArray(given) || given.some((item) => typeof item !== 'object' || item === null))
+    throw ofAnotherForm(path)
+  return given
+}
+
+type Rule = { type?: unknown }
 type ConfluentReference = { name?: unknown; subject?: unknown; version?: unknown }
 type ConfluentSchema = {
   schema?: unknown
@@ -84,19 +101,20 @@ async function fetchConfluent(request: RegistryRequest, { kind, id }: Pick<Schem
   const type = confluentTypes.get(found.schemaType)
   if (typeof found.schema !== 'string' || type === undefined)
     throw new NoSchema('missing', `the registry’s answer to ${path} holds no schema of a known type`)
-  const rules = [...(found.ruleSet?.domainRules ?? []), ...(found.ruleSet?.encodingRules ?? [])]
-  const encrypted = rules.some((rule) => rule?.type === 'ENCRYPT_PAYLOAD')
+  const { domainRules, encodingRules } = found.ruleSet ?? {}
+  const rules = [...listIn(domainRules, path), ...listIn(encodingRules, path)]
+  const encrypted = rules.some((rule) => rule.type === 'ENCRYPT_PAYLOAD')
   if (type === 'protobuf') {
-    const own = { schema: found.schema, references: found.references ?? [] }
+    const own = { schema: found.schema, references: listIn(found.references, path) }
     const references = await fetchDescriptors(request, path, own)
     return { type, definition: found.schema, references, encrypted }
   }
-  const references = await collectReferences(found.references ?? [], {
+  const references = await collectReferences(listIn(found.references, path), {
     nameOf: ({ subject, version }) => `/subjects/${encodeURIComponent(String(subject))}/versions/${Number(version)}`,
     fetch: async (path, { name }) => {
       const { schema, references } = await getJson<ConfluentSchema>(request, path)
       const definition = type === 'json' ? namedJsonSchema(String(schema), String(name)) : String(schema)
-      return { definition, references: references ?? [] }
+      return { definition, references: listIn(references, path) }
     },
   })
   return { type, definition: found.schema, references, encrypted }
@@ -121,7 +139,7 @@ async function fetchDescriptors(
       nameOf,
       fetch: async (path, { name }) => {
         const answer = await getJson<ConfluentSchema>(request, `${path}${serialized}`)
-        return { definition: descriptorIn(answer, String(name)) ?? '', references: answer.references ?? [] }
+        return { definition: descriptorIn(answer, String(name)) ?? '', references: listIn(answer.references, path) }
       },
     })
     if (!found.includes('')) return [...found, own]
@@ -130,7 +148,8 @@ async function fetchDescriptors(
     nameOf,
     fetch: async (path, { name }) => {
       const answer = await getJson<ConfluentSchema>(request, path)
-      return { definition: { name: String(name), text: String(answer.schema) }, references: answer.references ?? [] }
+      const references = listIn(answer.references, path)
+      return { definition: { name: String(name), text: String(answer.schema) }, references }
     },
   })
   return descriptorsOf([...texts, { name: '', text: schema }])
@@ -150,7 +169,7 @@ function descriptorsOf(texts: readonly { name: string; text: string }[]): string
 
 function parseAnswer(text: string): ConfluentSchema {
   try {
-    return JSON.parse(text) as ConfluentSchema
+    return (JSON.parse(text) as ConfluentSchema | null) ?? {}
   } catch {
     return {} // It gives no descriptor then.
   }
@@ -162,7 +181,10 @@ function descriptorIn({ schema }: ConfluentSchema, name?: string): string | null
 
 /** https://learn.microsoft.com/rest/api/schemaregistry/schema/get-by-id. Its frames are of Avro only. */
 async function fetchAzure(request: RegistryRequest, { id }: Pick<SchemaRef, 'id'>): Promise<SchemaDefinition> {
-  const definition = await get(request, `/$schemaGroups/$schemas/${id}?api-version=2023-07-01`)
+  const path = `/$schemaGroups/$schemas/${id}?api-version=2023-07-01`
+  const definition = await get(request, path)
+  // A page to sign in at would be taken for the schema until somebody refreshes it.
+  parseJson(definition, path)
   return { type: 'avro', definition, references: [], encrypted: false }
 }
 
@@ -177,7 +199,7 @@ type ApicurioReference = {
 async function fetchApicurio(request: RegistryRequest, { kind, id }: Pick<SchemaRef, 'kind' | 'id'>) {
   const path = `/ids/${kind === 'content' ? 'contentIds' : 'globalIds'}/${id}`
   const definition = await get(request, path)
-  const found = await collectReferences(await getJson<ApicurioReference[]>(request, `${path}/references`), {
+  const found = await collectReferences(await getReferences(request, path), {
     nameOf: ({ groupId, artifactId, version }) =>
       [
         ['groups', groupId ?? 'default'],
@@ -188,13 +210,17 @@ async function fetchApicurio(request: RegistryRequest, { kind, id }: Pick<Schema
         .join(''),
     fetch: async (path, { name }) => ({
       definition: { name: String(name), text: await get(request, `${path}/content`) },
-      references: await getJson<ApicurioReference[]>(request, `${path}/references`),
+      references: await getReferences(request, path),
     }),
   })
   const type = typeOf(definition)
   const references =
     type === 'protobuf' ? descriptorsOf([...found, { name: '', text: definition }]) : found.map(({ text }) => text)
   return { type, definition, references, encrypted: false }
+}
+
+async function getReferences(request: RegistryRequest, path: string): Promise<readonly ApicurioReference[]> {
+  return listIn(await getJson<ApicurioReference[]>(request, `${path}/references`), path)
 }
 
 /** Apicurio gives the text alone. */

@@ -144,7 +144,7 @@ export const candidateRoutes = [
       },
       faults: ['SYS_DLQ_FORBIDDEN', 'SYS_DLQ_NOT_FOUND'],
     },
-    async ({ c, sql, access, by, params: { topic }, body: { dismissed, reason = null } }) => {
+    async ({ c, sql, access, sight, by, params: { topic }, body: { dismissed, reason = null } }) => {
       if (access.topics !== null && !matchesTopicGlobs(access.topics, topic))
         throw new ApiError('SYS_DLQ_FORBIDDEN', `this token may not dismiss ${topic}`)
       const after = await sql.begin(async (sql) => {
@@ -159,7 +159,7 @@ export const candidateRoutes = [
         })
         return (await listCandidates(sql, { scope: null, topics: [topic], limit: 1 }))[0]!
       })
-      const candidate = candidateJson(after)
+      const candidate = candidateJson(after, sight)
       return c.json({ topic, dismissed_at: candidate.dismissed_at, candidate })
     },
   ),

@@ -1,6 +1,7 @@
 // Candidates and subscriptions as people see and change them; the ingester's part is played by rows.
 
 import { createHash } from 'node:crypto'
+import { createMasks } from 'dlq-core/domain/masks/create-masks.ts'
 import {
   recordCandidateLooks,
   recordCandidateReaders,
@@ -111,6 +112,31 @@ describe('candidates', () => {
       body: { families: { 'spring-dlt': 1 }, shares: { origin: 1, group: 0, key: 0 }, newest: [record] },
     })
     expect(await database.sql`select from dlq.dlq_samples`).toHaveLength(0)
+  })
+
+  test('tell no sizes of keys and values that masks hide', async () => {
+    const masks = createMasks(
+      [{ topics: ['orders'], hide: ['/iban'], key: 'hide', headers: [], errors: [] }],
+      undefined,
+    )
+    const headers = { authorization: 'Bearer secret-admin' }
+    const asked = createTestApp(service.sql, { auth, masks })('POST /api/v1/topics/orders-dlt/sample', { headers })
+    const taken = await eventually(async () => {
+      const request = await takeSampleRequest(service.sql, { cluster })
+      expect(request).not.toBeNull()
+      return request!
+    })
+    const record = {
+      ...{ partition: 0, offset: '1', timestamp: null, key_bytes: 6, value_bytes: 3, family: 'spring-dlt' },
+      ...{ original_topic: 'orders', original_topic_source: 'header', original_partition: 0, original_offset: '7' },
+      ...{ consumer_group: null, error_class: null, error_message: null, header_names: [] },
+    }
+    const answer = JSON.stringify({ readable: true, newest: [record], oldest: [] })
+    await answerSample(service.sql, { id: taken.id, answer })
+    const hidden = ['/value_bytes', '/key_bytes']
+    expect(await answerOf(asked)).toMatchObject({
+      body: { shares: { key: 1 }, newest: [{ ...record, key_bytes: null, value_bytes: null, hidden }] },
+    })
   })
 
   test('are not waited for longer than the request prefers', async () => {

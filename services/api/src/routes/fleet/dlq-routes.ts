@@ -8,8 +8,9 @@ import { applyRoute } from 'dlq-core/runtime/apply-route.ts'
 import * as v from 'valibot'
 import { refuseUnallowedTarget } from '../../fleet/refuse-target.ts'
 import { ApiError } from '../../http/api-error.ts'
-import { defineRoute } from '../../http/define-route.ts'
+import { type Call, defineRoute } from '../../http/define-route.ts'
 import { bindingOf, decodeCursor, encodeCursor, keyParts } from '../../lists/cursor.ts'
+import { shownText } from '../../masks/shown.ts'
 import { count } from '../../messages/message-json.ts'
 import { timestamp, timestampText } from '../../messages/timestamp.ts'
 import { reason, topicName, wholeNumber } from '../../request/request-schemas.ts'
@@ -80,7 +81,7 @@ export const dlqRouteRoutes = [
         },
       },
     },
-    async ({ c, sql, access: { topics: scope }, query: { limit, cursor, ...filter } }) => {
+    async ({ c, sql, access: { topics: scope }, sight, query: { limit, cursor, ...filter } }) => {
       const binding = bindingOf('routes', filter.state, filter.dlq_topic, filter.original_topic)
       const key = cursor === undefined ? null : decodeCursor(cursor, binding, routeKey)
       const after = key && { dlq_topic: key[0], original_topic: key[1] }
@@ -88,7 +89,7 @@ export const dlqRouteRoutes = [
       const shown = routes.slice(0, limit)
       const last = routes.length > limit ? shown.at(-1)! : null
       return c.json({
-        routes: await routesJson(sql, shown),
+        routes: await routesJson({ sql, sight }, shown),
         next_cursor: last && encodeCursor([last.dlq_topic, last.original_topic], binding),
       })
     },
@@ -113,7 +114,8 @@ export const dlqRouteRoutes = [
       faults: ['SYS_DLQ_FORBIDDEN'],
     },
     async (call) => {
-      const { c, sql, access, by, policies, dlqPatterns, allowedTargets, wakeRetriers, signal, params, body } = call
+      const { c, sql, access, sight, by, policies, dlqPatterns, allowedTargets, wakeRetriers, signal, params, body } =
+        call
       const route = { dlq_topic: params.dlqTopic, original_topic: params.originalTopic }
       for (const topic of Object.values(route)) {
         if (access.topics !== null && !matchesTopicGlobs(access.topics, topic))
@@ -140,13 +142,13 @@ export const dlqRouteRoutes = [
       const clock = { now: () => new Date(), random: Math.random }
       await applyRoute({ ...deps, ...clock }, decided, { maxChunks, signal })
       wakeRetriers()
-      const [json] = await routesJson(sql, [decided])
+      const [json] = await routesJson({ sql, sight }, [decided])
       return c.json(json)
     },
   ),
 ]
 
-async function routesJson(sql: Parameters<typeof countPending>[0], routes: readonly RouteRow[]) {
+async function routesJson({ sql, sight }: Pick<Call, 'sql' | 'sight'>, routes: readonly RouteRow[]) {
   const closed = routes.filter(({ state }) => !isOpen(state))
   const held = new Map(
     (await countPending(sql, closed)).map(({ dlq_topic, original_topic, pending }) => [
@@ -159,5 +161,6 @@ async function routesJson(sql: Parameters<typeof countPending>[0], routes: reado
     ...{ open: isOpen(route.state), held: held.get(`${route.dlq_topic} ${route.original_topic}`) ?? 0, applying },
     first_seen_at: timestamp(first_seen_at),
     decided_at: decided_at && timestamp(decided_at),
+    reason: shownText(route.reason, sight, 'anywhere'),
   }))
 }

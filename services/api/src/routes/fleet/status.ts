@@ -12,7 +12,7 @@ import { exampleStatusCounts, statusCountsSchema } from '../../fleet/totals-json
 import { defineRoute } from '../../http/define-route.ts'
 import { count } from '../../messages/message-json.ts'
 import { timestamp, timestampText } from '../../messages/timestamp.ts'
-import { exampleTopicPause, topicPauseJson, topicPauseSchema } from '../../pauses/pause-json.ts'
+import { exampleTopicPause, shownPauseJson, topicPauseSchema } from '../../pauses/pause-json.ts'
 
 const maxLines = 1000
 /** Of the topics with most open messages, in which the oldest one is looked for. */
@@ -208,7 +208,7 @@ export const statusRoutes = [
         ...fleet,
         stored_at: stored_at && timestamp(stored_at),
         paused_topics: paused_topics.map((pause) => ({
-          ...{ topic: pause.topic, what: pause.what, ...topicPauseJson(pause) },
+          ...{ topic: pause.topic, what: pause.what, ...shownPauseJson(pause, call.sight) },
         })),
         held_topics: held_topics.map((held) => ({ ...held, since: timestamp(held.since) })),
         ingesters: ingesters.map(({ started_at, seen_at, ...ingester }) => ({

@@ -111,7 +111,7 @@ type Change = { topic: string; what: Pausable; reason: string | null; action: 'p
 
 /** `write` returns the pause before the change; null where none was in force. */
 async function change(
-  { c, sql, access, by, wakeRetriers }: Pick<Call, 'c' | 'sql' | 'access' | 'by' | 'wakeRetriers'>,
+  { c, sql, access, sight, by, wakeRetriers }: Pick<Call, 'c' | 'sql' | 'access' | 'sight' | 'by' | 'wakeRetriers'>,
   { topic, what, reason, action }: Change,
   write: (sql: Sql) => Promise<TopicPause | null>,
 ): Promise<Response> {
@@ -138,8 +138,8 @@ async function change(
   if (action === 'resume') wakeRetriers()
   return c.json({
     topic,
-    paused: pauseOf(pauses, topic, 'retries'),
-    ingestion_paused: pauseOf(pauses, topic, 'ingestion'),
+    paused: pauseOf(pauses, topic, { what: 'retries', sight }),
+    ingestion_paused: pauseOf(pauses, topic, { what: 'ingestion', sight }),
   })
 }
 

@@ -287,9 +287,9 @@ export const topicRoutes = [
   ),
 ]
 
-type Describing = Pick<Call, 'sql' | 'log' | 'names' | 'policies' | 'access'>
+type Describing = Pick<Call, 'sql' | 'log' | 'names' | 'policies' | 'access' | 'sight'>
 
-async function describeCandidates({ sql, names, policies }: Describing, found: readonly Candidate[]) {
+async function describeCandidates({ sql, names, policies, sight }: Describing, found: readonly Candidate[]) {
   const topics = found.map(({ topic }) => topic)
   const [nameOf] = await Promise.all([namesOf({ sql, names }, 'topic', topics), policies.refresh()])
   return found.map((candidate) => {
@@ -302,14 +302,14 @@ async function describeCandidates({ sql, names, policies }: Describing, found: r
         ...{ cluster, display_name: nameOf(topic), partitions: partitions ?? 0 },
         ...{ found_at: timestamp(found_at), gone_at: null },
       },
-      candidate: candidateJson(candidate),
+      candidate: candidateJson(candidate, sight),
       policy: effectivePolicyJson(policies.effectivePolicyOf({ original_topic: original ?? topic, dlq_topic: topic })),
     }
   })
 }
 
 async function describeTopics(
-  { sql, log, names, policies, access: { topics: scope } }: Describing,
+  { sql, log, names, policies, access: { topics: scope }, sight }: Describing,
   kind: MessageTopicKind,
   found: readonly FoundTopic[],
 ) {
@@ -347,8 +347,8 @@ async function describeTopics(
       ...(entry.cluster === null
         ? { found: null, ingestion: null }
         : foundJson(entry, { lag: lagOf.get(`${entry.cluster} ${topic}`), name: nameOf(topic), now })),
-      paused: pauseOf(pauses, topic, 'retries'),
-      ingestion_paused: pauseOf(pauses, topic, 'ingestion'),
+      paused: pauseOf(pauses, topic, { what: 'retries', sight }),
+      ingestion_paused: pauseOf(pauses, topic, { what: 'ingestion', sight }),
       faults: faults.filter((of) => of.topic === topic && of.cluster === entry.cluster).map(topicFaultJson),
       candidate: null,
       policy: effectivePolicyJson(policy),

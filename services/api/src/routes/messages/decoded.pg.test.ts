@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
+import { createMasks } from 'dlq-core/domain/masks/create-masks.ts'
 import { encodeHeaders } from 'dlq-core/domain/record/header-json.ts'
 import { createPayloadReader, type PayloadReader } from 'dlq-core/runtime/schemas/payload-reader.ts'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
@@ -352,4 +353,27 @@ describe('a key given as JSON', () => {
     const answer = await answerOf(app('POST /api/v1/runs', { headers, body }))
     expect(answer).toMatchObject({ status: 200, body: { matched: { value: 1 }, sample: [framed] } })
   })
+})
+
+test('an edit that is refused quotes nothing that masks hide', async () => {
+  const definition = JSON.stringify({ properties: { card: { maximum: 10 } } })
+  await database.sql`
+    insert into dlq.dlq_schemas (registry, id_kind, schema_id, state, type, definition)
+    values ('main', 'id', '6', 'known', 'json', ${definition})`
+  const framed = Buffer.concat([Buffer.from([0, 0, 0, 0, 6]), Buffer.from('{"card":4111,"note":"a"}')])
+  const id = await insert(framed, { original_topic: 'orders' })
+  const sha256 = createHash('sha256').update('secret').digest('hex')
+  const auth = { tokens: [{ name: 'masked', role: 'sys_operator' as const, sha256 }] }
+  const patched = async (hide: string[]) => {
+    const masks = createMasks([{ topics: ['orders'], hide, key: 'show', headers: [], errors: [] }], undefined)
+    const body = JSON.stringify({ patch: [{ op: 'replace', path: '/note', value: 'b' }] })
+    const headers = { authorization: 'Bearer secret', 'if-match': '*', 'content-type': 'application/json' }
+    const app = createTestApp(service.sql, { auth, masks, payloads: reader() })
+    return JSON.stringify((await answerOf(app(`PATCH /api/v1/dlq/messages/${id}`, { headers, body }))).body)
+  }
+  expect(await patched([])).toContain('4111 is greater than 10')
+  const hidden = await patched(['/card'])
+  expect(hidden).toContain('masks hide why')
+  expect(hidden).toContain('\\"force\\": true')
+  expect(hidden).not.toMatch(/4111|greater/)
 })

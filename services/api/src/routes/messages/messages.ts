@@ -56,10 +56,11 @@ export const messageRoutes = [
         original_topic: isOthers && dlq_topic !== null ? dlq_topic : original_topic,
       })
       // Of a key that the sender may have chosen, and may not see, what else has it would tell whether it was guessed.
-      const mayBeGuessed = dlq_topic === null && (sight.maskOf(message)?.key ?? 'show') !== 'show'
+      const seesKey = (sight.maskOf(message)?.key ?? 'show') === 'show'
+      const mayBeGuessed = dlq_topic === null && !seesKey
       const newer = mayBeGuessed
         ? []
-        : await listNewerDeadLetters(sql, { message, scope: access.topics, limit: maxNewer })
+        : await listNewerDeadLetters(sql, { message, scope: access.topics, seesKey, limit: maxNewer })
       const [staleness = null] =
         mayBeGuessed || policy.policy.staleness === 'ignore' ? [] : await listStaleness(sql, [id])
       const decoded = withDecoded(message, await decodeMessage(payloads, message))

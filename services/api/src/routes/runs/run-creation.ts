@@ -171,7 +171,7 @@ export const runCreationRoutes = [
       if (body.dry_run) {
         await call.policies.refresh()
         const { target_topic: targetTopic, rate_per_second: ratePerSecond } = body
-        const blast = { targetTopic, ratePerSecond, policyOf: call.policies.policyOf }
+        const blast = { targetTopic, ratePerSecond, policyOf: call.policies.policyOf, sight }
         const survey = await surveySelection(sql, selection, { ...run, scope, blast })
         const diff = patch === null ? {} : { diff: await previewPatch(call, { ids: survey.sample, patch }) }
         return c.json({ dry_run: true, ...survey, ...diff })

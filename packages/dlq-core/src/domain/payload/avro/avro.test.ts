@@ -168,6 +168,16 @@ test('a value that avsc wrote is read as its JSON, and written to the same bytes
   )
 })
 
+test('a block of another size than it says, and a long of more than 64 bits, are faults', () => {
+  const { read } = codecOf({ type: 'array', items: 'int' })
+  // Minus one item, of one byte or of two; then the last block.
+  expect(read(Buffer.from([1, 2, 14, 0]))).toBe('[7]')
+  expect(() => read(Buffer.from([1, 4, 14, 0]))).toThrow(PayloadFault)
+  const long = (last: number) => codecOf('long').read(Buffer.from([...Buffer.alloc(9, 0xff), last]))
+  expect(long(1)).toBe('-9223372036854775808')
+  expect(() => long(2)).toThrow(PayloadFault)
+})
+
 test('any bytes are a value or a fault, and a value that is written again reads the same', () => {
   fc.assert(
     fc.property(cases, anyBytes(), ([schema], bytes) => {
@@ -241,6 +251,9 @@ describe('a logical type', () => {
     const { read, write } = codecOf({ type: 'bytes', logicalType: 'decimal', precision: 10, scale: 2 })
     expect(read(Buffer.from([4, 0x0f, 0xda]))).toBe('"40.58"')
     expect(write('"40.58"')).toEqual(Buffer.from([4, 0x0f, 0xda]))
+    // The least number of a byte needs no second one for its sign.
+    expect(write('"-1.28"')).toEqual(Buffer.from([2, 0x80]))
+    expect(write('"1.28"')).toEqual(Buffer.from([4, 0, 0x80]))
     fc.assert(
       fc.property(fc.bigInt(), (unscaled) => {
         const digits = String(unscaled < 0n ? -unscaled : unscaled).padStart(3, '0')
@@ -295,6 +308,15 @@ describe('the writer', () => {
     ['7', 'the value must be an object'],
   ])('refuses %s: %s', (json, problem) => {
     expect(() => write(json)).toThrow(new PayloadFault(problem))
+  })
+
+  test.each([
+    ['float', '1e39', 'the value must be a float, or "NaN", "Infinity" or "-Infinity"'],
+    ['string', '"\\ud800"', 'the value must be text'],
+    ['bytes', '"eA"', 'the value must be base64'],
+    [['null', 'int', 'string'], '{"null":null}', 'the value must be one of null, {"int": …}, {"string": …}'],
+  ])('refuses what %j cannot hold: %s', (schema, json, problem) => {
+    expect(() => codecOf(schema).write(json)).toThrow(new PayloadFault(problem))
   })
 
   test('keeps every digit of a long', () => {

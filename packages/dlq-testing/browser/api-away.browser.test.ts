@@ -87,6 +87,7 @@ test('a page that is gone because a newer console is there is loaded with it', a
   await page.getByRole('link', { name: 'Policies', exact: true }).click()
   await page.getByRole('heading', { name: 'Policies', level: 1 }).waitFor()
   expect(await isSame(page)).toBe(false)
+  await page.unrouteAll({ behavior: 'wait' })
 })
 
 test('while every answer is a refusal the page is not live, and says from when it is', async () => {

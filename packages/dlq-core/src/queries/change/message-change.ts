@@ -3,7 +3,7 @@
 
 import type { AfterEdit, MessageContent } from '../../domain/message/edit-message.ts'
 import type { RetryState } from '../../domain/retry/message-state.ts'
-import { heldForOrigin } from '../origin/held-for-origin.ts'
+import { heldUnlessForced } from '../origin/held-for-origin.ts'
 import { etag } from '../reading/message-view.ts'
 import { isUnheld } from '../retry/expired-leases.ts'
 import type { Sql } from '../sql.ts'
@@ -70,7 +70,7 @@ export async function writeState(
       status = ${status}, max_retries = ${maxRetries}, retry_requested = ${requested},
       -- A request for one message does not wait for a run that holds it.
       run_id = null,
-      next_retry_at = case when ${requested} then now() when not held_by_route and not ${heldForOrigin(sql)} then ${nextRetryAt}::timestamptz end
+      next_retry_at = case when ${requested} then now() when not ${heldUnlessForced(sql)} then ${nextRetryAt}::timestamptz end
     where id = ${id}`
 }
 
@@ -165,7 +165,7 @@ export async function writeSchedule(
   await sql`
     update dlq.dlq_messages set
       max_retries = coalesce(${max_retries}::int, max_retries),
-      next_retry_at = case when ${keep} then next_retry_at when not held_by_route and not ${heldForOrigin(sql)}
+      next_retry_at = case when ${keep} then next_retry_at when not ${heldUnlessForced(sql)}
         then ${next_retry_at ?? null}::timestamptz end,
       retry_requested = retry_requested and ${keep}
     where id = ${id}`

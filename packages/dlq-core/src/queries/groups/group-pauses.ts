@@ -3,7 +3,7 @@
 
 import type { MessageTopics } from '../../domain/retry/effective-policy.ts'
 import { looseIndexScan } from '../loose-index-scan.ts'
-import { heldForOrigin } from '../origin/held-for-origin.ts'
+import { heldUnlessForced } from '../origin/held-for-origin.ts'
 import { type Fragment, type Sql, toJson } from '../sql.ts'
 import { sqlWords, toQuery } from '../sql-text.ts'
 import { type TopicScope, topicInScope } from '../topic-scope.ts'
@@ -237,7 +237,7 @@ export async function startProbes(
       -- In the order in which everybody locks messages.
       select m.id from dlq.dlq_messages m join candidate using (id)
       where m.status = 'PENDING' and m.next_retry_at is not null and m.run_id is null
-        and not m.held_by_route and not ${heldForOrigin(sql, 'm.')}
+        and not ${heldUnlessForced(sql, 'm.')}
       order by m.id for update of m
     ),
     due as (

@@ -1,7 +1,7 @@
 // Whom a retry of many messages reaches: the topics that they would be sent to, and the groups that read these.
 
 import type { StalenessAnswer } from '../../domain/staleness/staleness.ts'
-import { heldForOrigin } from '../origin/held-for-origin.ts'
+import { heldUnlessForced } from '../origin/held-for-origin.ts'
 import { rowsOf } from '../reading/message-search.ts'
 import type { Sql } from '../sql.ts'
 import { messageInScope, type TopicScope } from '../topic-scope.ts'
@@ -111,7 +111,7 @@ function takenColumns(sql: Sql) {
 
 function isTaken(sql: Sql, { scope, isForced }: Omit<Chosen, 'ids'>) {
   return sql`
-    run_id is null and not held_by_route and not ${heldForOrigin(sql)} and ${messageInScope(sql, scope)}
+    run_id is null and not ${heldUnlessForced(sql)} and ${messageInScope(sql, scope)}
     and (${isForced} and status in ('PENDING', 'DEAD') or status = 'PENDING' and retry_count < max_retries)`
 }
 

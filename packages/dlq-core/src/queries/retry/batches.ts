@@ -4,7 +4,7 @@
 
 import { deriveAttemptId } from '../../domain/record/message-id.ts'
 import { heldBySlots } from '../held-by-slots.ts'
-import { heldForOrigin } from '../origin/held-for-origin.ts'
+import { heldUnlessForced } from '../origin/held-for-origin.ts'
 import { type Sql, toArray, toJson } from '../sql.ts'
 import { attemptsAmong, type SettledAttempt } from './attempts.ts'
 import { type BinaryRow, binaryRows } from './binary-rows.ts'
@@ -297,7 +297,7 @@ export async function settleMessages(
     updated as (
       update dlq.dlq_messages m set
         status = coalesce((select f.status from failed f where f.id = m.id), 'RESOLVED'),
-        next_retry_at = (select f.next_retry_at from failed f where f.id = m.id and not (m.held_by_route or ${heldForOrigin(sql, 'm.')})),
+        next_retry_at = (select f.next_retry_at from failed f where f.id = m.id and not ${heldUnlessForced(sql, 'm.')}),
         retry_requested = false, run_id = null, updated_at = now(), ${sameCreationTime(sql)},
         lease_token = null, lease_until = null, lease_slot = null, lease_batch = null
       -- As a subquery, because of an array whose length the planner knows it may read whole partitions. And "is true",

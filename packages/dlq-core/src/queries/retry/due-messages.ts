@@ -2,7 +2,7 @@
 // of one topic, by itself or for one run; `m` is a row of dlq_messages.
 
 import type postgres from 'postgres'
-import { heldForOrigin } from '../origin/held-for-origin.ts'
+import { heldUnlessForced } from '../origin/held-for-origin.ts'
 import type { Sql } from '../sql.ts'
 
 type Fragment = postgres.PendingQuery<postgres.Row[]>
@@ -75,9 +75,9 @@ type Source = {
 
 function sourcesOf(sql: Sql): Source[] {
   const due = sql`m.status = 'PENDING' and m.run_id is null and m.next_retry_at <= now() and m.retry_count < m.max_retries and ${notPaused(sql)}
-    and (m.retry_requested or not (m.held_by_route or ${heldForOrigin(sql, 'm.')}))`
+    and (m.retry_requested or not ${heldUnlessForced(sql, 'm.')})`
   const held = (ofRun: Fragment) => sql`m.status = 'PENDING' and ${ofRun} and m.retry_count < m.max_retries
-    and not m.held_by_route and not ${heldForOrigin(sql, 'm.')}`
+    and not ${heldUnlessForced(sql, 'm.')}`
   return [
     // Messages that are due by themselves and in no run.
     {

@@ -1,7 +1,7 @@
 // dlq_messages: ends expired leases of messages that applications claimed by SQL and never settled, and finds RETRYING
 // messages that nobody holds. Retriers hold their messages by their slot: batches.ts.
 
-import { heldForOrigin } from '../origin/held-for-origin.ts'
+import { heldUnlessForced } from '../origin/held-for-origin.ts'
 import { ofKind, topicsWith } from '../reading/topics-with.ts'
 import type { Sql } from '../sql.ts'
 import { toQuery } from '../sql-text.ts'
@@ -64,7 +64,7 @@ function endOfUnheld(sql: Sql) {
     status = case when m.retry_count >= m.max_retries then 'DEAD' else 'PENDING' end,
     -- Null stays null: it was retried only because somebody asked.
     next_retry_at = case when m.retry_count < m.max_retries and m.next_retry_at is not null
-        and not (m.held_by_route or ${heldForOrigin(sql, 'm.')})
+        and not ${heldUnlessForced(sql, 'm.')}
       then dlq.next_retry_at(m.original_topic, m.retry_count) end,
     retry_requested = false, lease_token = null, lease_batch = null`
 }

@@ -2,7 +2,7 @@
 
 import type { RetryState, Status } from '../../domain/retry/message-state.ts'
 import { looseIndexScan } from '../loose-index-scan.ts'
-import { heldForOrigin } from '../origin/held-for-origin.ts'
+import { heldUnlessForced } from '../origin/held-for-origin.ts'
 import { type Fragment, idsAsFew, type Sql, toJson } from '../sql.ts'
 import { type SqlText, sqlText, sqlWords, toQuery } from '../sql-text.ts'
 import { messageInScope, type TopicScope } from '../topic-scope.ts'
@@ -48,13 +48,12 @@ type Taking = Chosen & {
 
 /** The condition for taking a message as it is. It uses the table's own columns only, because it decides which rows are locked. */
 function takeable(sql: Sql) {
-  return sql`(status = 'PENDING' and run_id is null and retry_count < max_retries and not held_by_route
-    and not ${heldForOrigin(sql)})`
+  return sql`(status = 'PENDING' and run_id is null and retry_count < max_retries and not ${heldUnlessForced(sql)})`
 }
 
 /** The condition for taking a message by force. */
 function forceable(sql: Sql) {
-  return sql`(status in ('PENDING', 'DEAD') and run_id is null and not held_by_route and not ${heldForOrigin(sql)})`
+  return sql`(status in ('PENDING', 'DEAD') and run_id is null and not ${heldUnlessForced(sql)})`
 }
 
 /**
@@ -186,7 +185,7 @@ export async function dropUnsendable(sql: Sql, { runId, limit }: { runId: string
     with lost as materialized (
       select id from dlq.dlq_messages
       where run_id = ${runId}
-        and (status in ('RESOLVED', 'DEAD') or (status = 'PENDING' and (retry_count >= max_retries or held_by_route or ${heldForOrigin(sql)})))
+        and (status in ('RESOLVED', 'DEAD') or (status = 'PENDING' and (retry_count >= max_retries or ${heldUnlessForced(sql)})))
       limit ${limit}
       for update skip locked
     )
@@ -205,7 +204,7 @@ function topicsOfRun(sql: Sql, runId: SqlText) {
  */
 export async function handOverPulled(sql: Sql, { runId, limit }: { runId: string; limit: number }): Promise<number> {
   // What is held, dropUnsendable takes out of the run.
-  const isPulled = sql`(original_topic = any(array(select original_topic from pulled)) and not held_by_route and not ${heldForOrigin(sql)})`
+  const isPulled = sql`(original_topic = any(array(select original_topic from pulled)) and not ${heldUnlessForced(sql)})`
   const result = await sql`
     with pulled as materialized (
       select original_topic from (${topicsOfRun(sql, sqlText`${runId}`)}) held
@@ -293,7 +292,7 @@ export async function writeRevived(
   const result = await sql`
     update dlq.dlq_messages m set
       status = revived.status, max_retries = revived.max_retries, retry_requested = false,
-      next_retry_at = case when not m.held_by_route and not ${heldForOrigin(sql, 'm.')} then revived.next_retry_at end
+      next_retry_at = case when not ${heldUnlessForced(sql, 'm.')} then revived.next_retry_at end
     from json_to_recordset(${toJson(states)}::json)
       as revived (id uuid, status text, max_retries int, next_retry_at timestamptz)
     where m.id = revived.id and m.id = any(${idsAsFew(

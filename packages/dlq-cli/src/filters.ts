@@ -72,10 +72,22 @@ function readStatuses(text: string): Filter['status'] {
   return found as Filter['status']
 }
 
-/** Of an option; commander says of which. */
+/** Reads the number of an option. commander names the option in its error. */
 export function readNumber(text: string): number {
   const number = Number(text)
   if (text.trim() === '' || !Number.isFinite(number) || number < 0)
     throw new InvalidArgumentError('It must be a number, at least 0.')
   return number
+}
+
+/** Reads the time of an option in ms, from `least` to `most`. `such` is an example of one. */
+export function readDuration(
+  option: string,
+  text: string,
+  { such = '10m', least = 0, most = Number.POSITIVE_INFINITY } = {},
+): number {
+  const ms = durationMs(text)
+  if (ms === null || ms < least || ms > most)
+    throw new CliError(exitCodes.usage, `${option}: not a time such as ${such}: ${text}`)
+  return ms
 }

@@ -5,9 +5,9 @@ import { exactJson } from 'dlq-client/json/exact-json.ts'
 import { type Context, chooseContext } from './config/contexts.ts'
 import { tokenOf } from './config/token.ts'
 import { CliError, exitCodes } from './exit-codes.ts'
+import { readDuration } from './filters.ts'
 import { CurlPrinted, curlOf } from './output/curl.ts'
 import { type Column, table } from './output/table.ts'
-import { durationMs } from './output/words.ts'
 import type { Terminal } from './terminal.ts'
 
 /** Of every command. */
@@ -27,7 +27,7 @@ export type Session = {
 
 const defaultWatchMs = 2000
 /** Oftener would be a load for the API that nobody can read; a timer of more than 24 days would not wait at all. */
-const [leastWatchMs, mostWatchMs] = [100, 86_400_000]
+const watchTimes = { such: '5s, from 100ms to 1d', least: 100, most: 86_400_000 }
 const clearScreen = '\u001b[H\u001b[J'
 /** A person waits in front of it, so less patiently than a program. */
 const retry = { maxAttempts: 3, maxWaitMs: 5000 }
@@ -61,9 +61,7 @@ export function openSession(
     table: (rows, columns, nothing = 'nothing found') => (rows.length === 0 ? nothing : table(rows, columns, width)),
     async watched(pass) {
       if (!options.watch) return pass()
-      const everyMs = options.watch === true ? defaultWatchMs : durationMs(options.watch)
-      if (everyMs === null || everyMs < leastWatchMs || everyMs > mostWatchMs)
-        throw new CliError(exitCodes.usage, `--watch: not a time such as 5s, from 100ms to 1d: ${options.watch}`)
+      const everyMs = options.watch === true ? defaultWatchMs : readDuration('--watch', options.watch, watchTimes)
       for (;;) {
         if (!json && terminal.columns !== null) await terminal.write(clearScreen)
         await pass()

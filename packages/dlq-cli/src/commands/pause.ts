@@ -3,8 +3,8 @@ import type { Command } from 'commander'
 import { dataOf } from 'dlq-client/api-client.ts'
 import type { components } from 'dlq-client/api-types.ts'
 import { defineCommand, onCall, withOutput } from '../define-command.ts'
-import { CliError, exitCodes } from '../exit-codes.ts'
-import { ago, durationMs, plain } from '../output/words.ts'
+import { readDuration } from '../filters.ts'
+import { ago, plain } from '../output/words.ts'
 import type { CommonOptions } from '../session.ts'
 
 type Pauses = components['schemas']['TopicPauses']
@@ -53,9 +53,7 @@ export function addPause(program: Command): void {
 }
 
 function untilOf(text: string): string {
-  const ms = durationMs(text)
-  if (ms === null || ms === 0) throw new CliError(exitCodes.usage, `--for: not a time such as 30m: ${text}`)
-  return new Date(Date.now() + ms).toISOString()
+  return new Date(Date.now() + readDuration('--for', text, { such: '30m', least: 1 })).toISOString()
 }
 
 function pausesText({ topic, paused, ingestion_paused: ingestion }: Pauses): string {

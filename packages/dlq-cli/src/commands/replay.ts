@@ -2,8 +2,7 @@
 import { type Command, Option } from 'commander'
 import { defineCommand, onCall, withOutput } from '../define-command.ts'
 import { CliError, type ExitCode, exitCodes } from '../exit-codes.ts'
-import { readNumber } from '../filters.ts'
-import { durationMs } from '../output/words.ts'
+import { readDuration, readNumber } from '../filters.ts'
 import type { Session } from '../session.ts'
 import { followRun, followVerdicts, outcomeOf, runText, sends } from './runs.ts'
 import { type RunRequest, type SelectionOptions, selectionOf, startRun, withSelection } from './selection.ts'
@@ -51,7 +50,7 @@ With --wait consumed: 0 all were read by their consumer groups and stayed away, 
     .option('--force', 'also what may not be retried by itself, such as DEAD messages; needs --reason')
     .option('--send-stale', 'also what a policy holds because a newer record of its key may have been written')
     .option('--max-lag <records>', 'send nothing more while a group that failed has more than this to read', readNumber)
-    .option('--canary <number>', 'send so many first, and wait for what comes back', readNumber)
+    .option('--canary <number>', 'send this many first, and wait for what comes back', readNumber)
     .option('--canary-wait <time>', 'how long to wait after the canary')
     .option('--max-refailure <share>', 'pause at more re-failures than this, such as 1%')
   type Options = RunOptions & {
@@ -116,8 +115,7 @@ async function perform(
   wanted: RunRequest,
 ): Promise<ExitCode | undefined> {
   const { reason, wait, timeout } = options
-  const timeoutMs = durationMs(timeout)
-  if (timeoutMs === null) throw new CliError(exitCodes.usage, `--timeout: not a time such as 10m: ${timeout}`)
+  const timeoutMs = readDuration('--timeout', timeout)
   const started = await startRun(session, { ...wanted, ...(reason !== undefined && { reason }) }, { ...options, verb })
   if (started === null) return
   if (!wait) {

@@ -5,8 +5,8 @@ import { dataOf } from 'dlq-client/api-client.ts'
 import type { components } from 'dlq-client/api-types.ts'
 import { defineCommand, onCall, withOutput, withWatch } from '../define-command.ts'
 import { CliError, type ExitCode, exitCodes } from '../exit-codes.ts'
-import { readNumber } from '../filters.ts'
-import { ago, count, durationMs, plain } from '../output/words.ts'
+import { readDuration, readNumber } from '../filters.ts'
+import { ago, count, plain } from '../output/words.ts'
 import type { CommonOptions, Session } from '../session.ts'
 
 type Run = components['schemas']['Run']
@@ -38,9 +38,7 @@ export function addRuns(program: Command): void {
     }),
   ).option('--timeout <time>', 'how long', '1h')
   onCall<CommonOptions & { timeout: string }>(watch, async (session, [id], { timeout }) => {
-    const ms = durationMs(timeout)
-    if (ms === null) throw new CliError(exitCodes.usage, `--timeout: not a time such as 10m: ${timeout}`)
-    const run = await followRun(session, id!, Date.now() + ms)
+    const run = await followRun(session, id!, Date.now() + readDuration('--timeout', timeout))
     await session.print(run, runText)
     return outcomeOf(run)
   })

@@ -6,8 +6,8 @@ import { eachMessage } from 'dlq-client/each.ts'
 import { exactJson } from 'dlq-client/json/exact-json.ts'
 import { defineCommand, onCall, withOutput } from '../define-command.ts'
 import { CliError, exitCodes } from '../exit-codes.ts'
-import { type Filter, filterOf, readNumber, withFilters } from '../filters.ts'
-import { durationMs, plain } from '../output/words.ts'
+import { type Filter, filterOf, readDuration, readNumber, withFilters } from '../filters.ts'
+import { plain } from '../output/words.ts'
 import type { CommonOptions, Session } from '../session.ts'
 import type { ListedMessage } from './ls.ts'
 
@@ -32,8 +32,7 @@ export function addTail(program: Command): void {
     tail,
     async (session, _, options) => {
       if (options.from ?? options.to) throw new CliError(exitCodes.usage, 'tail begins --since, and has no end')
-      const sinceMs = durationMs(options.since)
-      if (sinceMs === null) throw new CliError(exitCodes.usage, `--since: not a time such as 10m: ${options.since}`)
+      const sinceMs = readDuration('--since', options.since)
       await follow(session, filterOf(options), {
         since: Date.now() - sinceMs,
         limit: options.limit ?? Number.POSITIVE_INFINITY,

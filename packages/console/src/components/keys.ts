@@ -7,7 +7,7 @@ export type Keys = Readonly<Record<string, () => void>>
 
 type Place = 'page' | 'dialog'
 
-const stack: { current: Keys; place: Place }[] = []
+const stack: { latest: { readonly current: Keys }; place: Place }[] = []
 let prefix = ''
 let prefixAt = 0
 const sequenceMs = 1200
@@ -58,13 +58,13 @@ function onKeyDown(event: KeyboardEvent): void {
   const sequence = event.timeStamp - prefixAt < sequenceMs ? `${prefix} ${name}` : name
   prefix = ''
   for (const keys of heard.toReversed()) {
-    const act = keys.current[sequence] ?? keys.current[name]
+    const act = keys.latest.current[sequence] ?? keys.latest.current[name]
     if (act === undefined) continue
     event.preventDefault()
     act()
     return
   }
-  if (heard.some(({ current }) => Object.keys(current).some((key) => key.startsWith(`${name} `)))) {
+  if (heard.some(({ latest }) => Object.keys(latest.current).some((key) => key.startsWith(`${name} `)))) {
     prefix = name
     prefixAt = event.timeStamp
   }
@@ -72,7 +72,7 @@ function onKeyDown(event: KeyboardEvent): void {
 
 /** Every key that is heard now. */
 export function boundKeys(): string[] {
-  return stack.flatMap(({ current }) => Object.keys(current))
+  return stack.flatMap(({ latest }) => Object.keys(latest.current))
 }
 
 /** Keys of the page, or of the dialog over it. */
@@ -82,12 +82,7 @@ export function useKeys(keys: Keys, place: Place = 'page'): void {
     latest.current = keys
   })
   useEffect(() => {
-    const bound = {
-      place,
-      get current() {
-        return latest.current
-      },
-    }
+    const bound = { latest, place }
     if (stack.length === 0) window.addEventListener('keydown', onKeyDown)
     stack.push(bound)
     return () => {

@@ -1,5 +1,6 @@
 // What went wrong, in the API's words, beside what failed: the faults of single fields, the request's id, and a way on.
 
+import { faultOf } from '../../data/faults.ts'
 import { serverTime } from '../../data/server-clock.ts'
 import { Button } from '../controls/button.tsx'
 import { DirectedText } from './directed-text.tsx'
@@ -59,5 +60,25 @@ export function FaultText({ fault, what, readAt = 0, onRetry }: Props) {
         {fault.requestId === null ? null : <code>{fault.requestId}</code>}
       </p>
     </div>
+  )
+}
+
+type QueryProps = {
+  query: { readonly error: unknown; readonly dataUpdatedAt: number; readonly refetch: () => unknown }
+  what?: string
+  /** What is shown beside it was read earlier: it says when. */
+  withAge?: boolean
+}
+
+/** Why something cannot be read, and a way to ask again; nothing where it was read. */
+export function QueryFault({ query, what, withAge = false }: QueryProps) {
+  if (query.error === null) return null
+  return (
+    <FaultText
+      fault={faultOf(query.error)}
+      {...(what === undefined ? {} : { what })}
+      {...(withAge ? { readAt: query.dataUpdatedAt } : {})}
+      onRetry={() => void query.refetch()}
+    />
   )
 }

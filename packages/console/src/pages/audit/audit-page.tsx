@@ -7,10 +7,9 @@ import { Select } from '../../components/controls/select.tsx'
 import { TextField } from '../../components/controls/text-field.tsx'
 import { useKeys } from '../../components/keys.ts'
 import { useListKeys } from '../../components/lists/list-keys.ts'
-import { FaultText } from '../../components/show/fault.tsx'
+import { QueryFault } from '../../components/show/fault.tsx'
 import { HiddenNote } from '../../components/show/hidden-note.tsx'
 import { Empty, Notice, PageHead, Skeleton, Verdict } from '../../components/show/page.tsx'
-import { faultOf } from '../../data/faults.ts'
 import { useSlow } from '../../data/live.ts'
 import { type AuditEntry, type AuditFilter, auditFilterNames, auditListQuery } from '../../data/queries/audit.ts'
 import { useGroupTitles } from '../../data/queries/groups.ts'
@@ -134,9 +133,7 @@ export function AuditPage() {
           </Link>
         </Notice>
       )}
-      {list.error === null ? null : (
-        <FaultText fault={faultOf(list.error)} what="The audit cannot be read" onRetry={() => void list.refetch()} />
-      )}
+      <QueryFault query={list} what="The audit cannot be read" />
       {slow ? <Skeleton rows={12} /> : null}
       <HiddenNote of={entries} />
       {list.data !== undefined && entries.length === 0 ? (

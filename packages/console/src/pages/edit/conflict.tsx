@@ -3,11 +3,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { Button } from '../../components/controls/button.tsx'
-import { FaultText } from '../../components/show/fault.tsx'
+import { QueryFault } from '../../components/show/fault.tsx'
 import { ActionBar, Section, Verdict } from '../../components/show/page.tsx'
 import { Time } from '../../components/show/time.tsx'
 import { copyText } from '../../components/toasts.tsx'
-import { faultOf } from '../../data/faults.ts'
 import { useUnmask } from '../../data/queries/content/masked.ts'
 import { auditQuery, bytesQuery, messageQuery } from '../../data/queries/messages.ts'
 import { layOut, readValue } from '../../domain/payload/value.ts'
@@ -53,13 +52,7 @@ export function Conflict({ id, mine, onTheirs, onMine }: Props) {
           Nothing was saved. What you typed is kept.
         </Verdict>
       </div>
-      {detail.error === null ? null : (
-        <FaultText
-          fault={faultOf(detail.error)}
-          what="It cannot be read as it is now"
-          onRetry={() => void detail.refetch()}
-        />
-      )}
+      <QueryFault query={detail} what="It cannot be read as it is now" />
       {theirs === null || mine === null ? null : (
         <>
           <p className={styles.quiet}>From what it is now to what you typed:</p>

@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { AskDialog } from '../../components/controls/ask-dialog.tsx'
 import { Button } from '../../components/controls/button.tsx'
 import { Cell, Table, Under } from '../../components/lists/table.tsx'
-import { FaultText } from '../../components/show/fault.tsx'
+import { QueryFault } from '../../components/show/fault.tsx'
 import { Mark } from '../../components/show/mark.tsx'
 import { Empty, Section } from '../../components/show/page.tsx'
 import { Time } from '../../components/show/time.tsx'
@@ -23,13 +23,7 @@ export function Channels() {
   const rows = channels.data ?? []
   return (
     <Section title="Channels">
-      {channels.error === null ? null : (
-        <FaultText
-          fault={faultOf(channels.error)}
-          what="The channels cannot be read"
-          onRetry={() => void channels.refetch()}
-        />
-      )}
+      <QueryFault query={channels} what="The channels cannot be read" />
       {channels.data !== undefined && rows.length === 0 ? (
         <Empty>
           <p>Nobody is told yet. Channels stand in the configuration of the retriers, for instance:</p>

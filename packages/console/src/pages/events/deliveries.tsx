@@ -6,7 +6,7 @@ import { AskDialog } from '../../components/controls/ask-dialog.tsx'
 import { Button } from '../../components/controls/button.tsx'
 import { Select } from '../../components/controls/select.tsx'
 import { Cell, Table, Under } from '../../components/lists/table.tsx'
-import { FaultText } from '../../components/show/fault.tsx'
+import { QueryFault } from '../../components/show/fault.tsx'
 import { Mark } from '../../components/show/mark.tsx'
 import { Section } from '../../components/show/page.tsx'
 import { Time } from '../../components/show/time.tsx'
@@ -51,13 +51,7 @@ export function Deliveries() {
           onChange={setState}
         />
       </div>
-      {list.error === null ? null : (
-        <FaultText
-          fault={faultOf(list.error)}
-          what="The deliveries cannot be read"
-          onRetry={() => void list.refetch()}
-        />
-      )}
+      <QueryFault query={list} what="The deliveries cannot be read" />
       {list.data !== undefined && rows.length === 0 ? <p className={styles.quiet}>Nothing was sent.</p> : null}
       {rows.length === 0 ? null : (
         <Table

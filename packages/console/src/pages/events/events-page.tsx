@@ -6,11 +6,10 @@ import type { ReactNode } from 'react'
 import { Button } from '../../components/controls/button.tsx'
 import { Select } from '../../components/controls/select.tsx'
 import { Cell, Table, Under } from '../../components/lists/table.tsx'
-import { FaultText } from '../../components/show/fault.tsx'
+import { QueryFault } from '../../components/show/fault.tsx'
 import { Mark } from '../../components/show/mark.tsx'
 import { Empty, PageHead, Section, Skeleton, Verdict } from '../../components/show/page.tsx'
 import { Time } from '../../components/show/time.tsx'
-import { faultOf } from '../../data/faults.ts'
 import { useLive, useSlow } from '../../data/live.ts'
 import { channelsQuery, deliveriesQuery, eventsQuery, type FleetEvent } from '../../data/queries/fleet/notifications.ts'
 import { useGroupTitles } from '../../data/queries/groups.ts'
@@ -74,9 +73,7 @@ export function EventsPage() {
             {lasting ? 'Show all' : 'Only what lasts'}
           </Button>
         </div>
-        {list.error === null ? null : (
-          <FaultText fault={faultOf(list.error)} what="The events cannot be read" onRetry={() => void list.refetch()} />
-        )}
+        <QueryFault query={list} what="The events cannot be read" />
         {slow ? <Skeleton rows={8} tall /> : null}
         {list.data !== undefined && events.length === 0 ? (
           <Empty>

@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { AskDialog } from '../../components/controls/ask-dialog.tsx'
 import { Button } from '../../components/controls/button.tsx'
 import { Cell, Table, Under } from '../../components/lists/table.tsx'
-import { FaultText } from '../../components/show/fault.tsx'
+import { QueryFault } from '../../components/show/fault.tsx'
 import { Mark } from '../../components/show/mark.tsx'
 import { Section } from '../../components/show/page.tsx'
 import { Time } from '../../components/show/time.tsx'
@@ -35,13 +35,7 @@ export function Routes() {
         </Button>
       }
     >
-      {routes.error === null ? null : (
-        <FaultText
-          fault={faultOf(routes.error)}
-          what="The routes cannot be read"
-          onRetry={() => void routes.refetch()}
-        />
-      )}
+      <QueryFault query={routes} what="The routes cannot be read" />
       {routes.data !== undefined && rows.length === 0 ? (
         <p className={styles.quiet}>No route leads to a channel: nobody is told.</p>
       ) : null}

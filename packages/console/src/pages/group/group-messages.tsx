@@ -7,11 +7,10 @@ import { Button } from '../../components/controls/button.tsx'
 import { useKeys } from '../../components/keys.ts'
 import type { ValueLook } from '../../components/message/value-view.tsx'
 import { DirectedText } from '../../components/show/directed-text.tsx'
-import { FaultText } from '../../components/show/fault.tsx'
+import { QueryFault } from '../../components/show/fault.tsx'
 import { Empty, Section } from '../../components/show/page.tsx'
 import { SpokenMark } from '../../components/show/status.tsx'
 import { Time } from '../../components/show/time.tsx'
-import { faultOf } from '../../data/faults.ts'
 import type { messagesQuery } from '../../data/queries/messages.ts'
 import { numberText } from '../../domain/words.ts'
 import { MessageGlance } from '../message/message-glance.tsx'
@@ -54,15 +53,7 @@ export function GroupMessages({ id, query, total, at, look, onShow }: Props) {
         void navigate({ to: '/messages/$id', params: { id: openId }, search: { in: `group_id=${id}` } })
     },
   })
-  const fault =
-    list.error === null ? null : (
-      <FaultText
-        fault={faultOf(list.error)}
-        what="The messages cannot be read"
-        readAt={list.dataUpdatedAt}
-        onRetry={() => void list.refetch()}
-      />
-    )
+  const fault = list.error === null ? null : <QueryFault query={list} what="The messages cannot be read" withAge />
   if (list.data === undefined) return fault
   if (open === undefined) return <Empty>No message is left in this group.</Empty>
   return (

@@ -7,7 +7,7 @@ import { Button } from '../../components/controls/button.tsx'
 import { Select } from '../../components/controls/select.tsx'
 import { TextField } from '../../components/controls/text-field.tsx'
 import { useKeys } from '../../components/keys.ts'
-import { FaultText } from '../../components/show/fault.tsx'
+import { FaultText, QueryFault } from '../../components/show/fault.tsx'
 import { Empty, PageHead, Skeleton, Verdict } from '../../components/show/page.tsx'
 import { faultOf } from '../../data/faults.ts'
 import { useLive, useNow, useSlow } from '../../data/live.ts'
@@ -132,9 +132,7 @@ export function GroupsPage() {
           onChange={(sort) => setSearch({ sort: sort === 'last_seen' ? undefined : sort }, false)}
         />
       </div>
-      {list.error === null ? null : (
-        <FaultText fault={faultOf(list.error)} what="The groups cannot be read" onRetry={() => void list.refetch()} />
-      )}
+      <QueryFault query={list} what="The groups cannot be read" />
       {change.error === null ? null : <FaultText fault={faultOf(change.error)} what={notChanged} />}
       {slow ? <Skeleton rows={8} tall /> : null}
       {list.data !== undefined && rows.length === 0 ? <Empty>{tabEmpty(tab, totals)}</Empty> : null}

@@ -3,9 +3,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { DecodedView } from '../../components/message/decoded-view.tsx'
 import { type ValueLook, ValueView } from '../../components/message/value-view.tsx'
-import { FaultText } from '../../components/show/fault.tsx'
+import { QueryFault } from '../../components/show/fault.tsx'
 import { apiBase } from '../../data/api.ts'
-import { faultOf } from '../../data/faults.ts'
 import { useSlow } from '../../data/live.ts'
 import { useUnmask } from '../../data/queries/content/masked.ts'
 import { bytesPath, bytesQuery, jsonValueQuery, type MessageDetail } from '../../data/queries/messages.ts'
@@ -24,14 +23,7 @@ export function DecodedValue({ message }: { message: MessageDetail }) {
   const decoded = useQuery({ ...jsonValueQuery(message, unmask), enabled: decoding?.state === 'decoded' })
   const slow = useSlow(decoded.isFetching && decoded.data === undefined)
   if (decoding === null) return null
-  if (decoded.error !== null)
-    return (
-      <FaultText
-        fault={faultOf(decoded.error)}
-        what="The value cannot be decoded"
-        onRetry={() => void decoded.refetch()}
-      />
-    )
+  if (decoded.error !== null) return <QueryFault query={decoded} what="The value cannot be decoded" />
   const json = decoded.data ?? null
   return (
     <DecodedView
@@ -61,14 +53,7 @@ export function MessageBytes({ message, part, look, onLook }: Props) {
   const { payloads } = useStore(settings)
   if (message.erased_at !== null) return <p className={styles.quiet}>The {part} was erased.</p>
   if (isHidden) return part === 'value' ? <MaskedValue message={message} /> : <MaskedKey message={message} />
-  if (bytes.error !== null)
-    return (
-      <FaultText
-        fault={faultOf(bytes.error)}
-        what={`The ${part} cannot be read`}
-        onRetry={() => void bytes.refetch()}
-      />
-    )
+  if (bytes.error !== null) return <QueryFault query={bytes} what={`The ${part} cannot be read`} />
   if (bytes.data === undefined && !isAbsent)
     return slow ? (
       <p role="status" className={styles.quiet}>
@@ -100,8 +85,7 @@ function MaskedValue({ message }: { message: MessageDetail }) {
       ? 'Nothing in this value is hidden from you; only its bytes are.'
       : `Hidden from you by a mask: ${listed(places)}.`
   if (isDecoded) return <p className={styles.quiet}>{said}</p>
-  if (json.error !== null)
-    return <FaultText fault={faultOf(json.error)} what="The value cannot be read" onRetry={() => void json.refetch()} />
+  if (json.error !== null) return <QueryFault query={json} what="The value cannot be read" />
   return (
     <DecodedView
       said={slow ? `${said} It is being read …` : said}

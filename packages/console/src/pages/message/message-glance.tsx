@@ -2,12 +2,11 @@
 
 import { StackView } from '../../components/message/stack-view.tsx'
 import type { ValueLook } from '../../components/message/value-view.tsx'
-import { FaultText } from '../../components/show/fault.tsx'
+import { QueryFault } from '../../components/show/fault.tsx'
 import { LongWords } from '../../components/show/long-words.tsx'
 import { Skeleton } from '../../components/show/page.tsx'
 import { StatusBadge } from '../../components/show/status.tsx'
 import { Time } from '../../components/show/time.tsx'
-import { faultOf } from '../../data/faults.ts'
 import { useLive, useNow, useSlow } from '../../data/live.ts'
 import { useMessage } from '../../data/queries/content/masked.ts'
 import { whatNext } from '../../domain/message-words.ts'
@@ -22,14 +21,7 @@ export function MessageGlance({ id, look, onLook }: Props) {
   const now = useNow()
   const slow = useSlow(detail.isPending)
   if (message === undefined) {
-    if (detail.error !== null)
-      return (
-        <FaultText
-          fault={faultOf(detail.error)}
-          what="The message cannot be read"
-          onRetry={() => void detail.refetch()}
-        />
-      )
+    if (detail.error !== null) return <QueryFault query={detail} what="The message cannot be read" />
     return slow ? <Skeleton rows={6} /> : null
   }
   return (

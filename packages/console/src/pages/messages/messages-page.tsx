@@ -6,10 +6,9 @@ import { Button, buttonClass } from '../../components/controls/button.tsx'
 import { Select } from '../../components/controls/select.tsx'
 import { useKeys } from '../../components/keys.ts'
 import { lazyPart } from '../../components/lazy-part.tsx'
-import { FaultText } from '../../components/show/fault.tsx'
+import { QueryFault } from '../../components/show/fault.tsx'
 import { ActionBar, Empty, Notice, PageHead, Skeleton, Verdict } from '../../components/show/page.tsx'
 import { printDraftHash } from '../../data/drafts/run-drafts.ts'
-import { faultOf } from '../../data/faults.ts'
 import { useNow, useSlow } from '../../data/live.ts'
 import { useMessageWindow } from '../../data/queries/content/message-window.ts'
 import type { ListSort } from '../../data/queries/messages.ts'
@@ -102,9 +101,7 @@ export function MessagesPage() {
         <ActivityRail filter={filter} onPick={(arrived_to) => setFilter({ ...filter, arrived_to })} />
         <Facets filter={filter} onNarrow={(added) => setFilter({ ...filter, ...added })} />
       </div>
-      {list.error === null ? null : (
-        <FaultText fault={faultOf(list.error)} what="The messages cannot be read" onRetry={() => void list.refetch()} />
-      )}
+      <QueryFault query={list} what="The messages cannot be read" />
       {slow ? <Skeleton rows={12} /> : null}
       {chosen.size === 0 ? (
         <Selected

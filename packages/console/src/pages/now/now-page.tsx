@@ -2,9 +2,8 @@
 
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { FaultText } from '../../components/show/fault.tsx'
+import { QueryFault } from '../../components/show/fault.tsx'
 import { Empty, PageHead, Section, Skeleton, Verdict } from '../../components/show/page.tsx'
-import { faultOf } from '../../data/faults.ts'
 import { useLive, useNow, useSlow } from '../../data/live.ts'
 import { openGroupsQuery } from '../../data/queries/groups.ts'
 import { activeRunsQuery } from '../../data/queries/runs.ts'
@@ -55,14 +54,11 @@ export function NowPage() {
           </Verdict>
         )}
       </PageHead>
-      {status.error === null ? null : (
-        <FaultText
-          fault={faultOf(status.error)}
-          what={status.data === undefined ? 'The state cannot be read' : 'What is shown is the last that was known'}
-          readAt={status.dataUpdatedAt}
-          onRetry={() => void status.refetch()}
-        />
-      )}
+      <QueryFault
+        query={status}
+        what={status.data === undefined ? 'The state cannot be read' : 'What is shown is the last that was known'}
+        withAge
+      />
       {slow && status.data === undefined ? <Skeleton rows={6} tall /> : null}
       {nothing ? <FirstTopic /> : null}
       {open === undefined || nothing ? null : (

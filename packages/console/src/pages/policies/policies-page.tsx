@@ -10,10 +10,9 @@ import { Dialog, DialogActions } from '../../components/controls/dialog.tsx'
 import { TextField } from '../../components/controls/text-field.tsx'
 import { useListKeys } from '../../components/lists/list-keys.ts'
 import { Cell, Table, Under } from '../../components/lists/table.tsx'
-import { FaultText } from '../../components/show/fault.tsx'
+import { QueryFault } from '../../components/show/fault.tsx'
 import { Empty, PageHead, Section, Skeleton, Verdict } from '../../components/show/page.tsx'
 import { Time } from '../../components/show/time.tsx'
-import { faultOf } from '../../data/faults.ts'
 import { useLive, useSlow } from '../../data/live.ts'
 import { type Policies, policiesQuery } from '../../data/queries/policies.ts'
 import { knownTopicsQuery, type Topic } from '../../data/queries/topics.ts'
@@ -48,13 +47,7 @@ export function PoliciesPage() {
       >
         {policies.data === undefined ? null : <Verdict>{verdict(policies.data)}</Verdict>}
       </PageHead>
-      {policies.error === null ? null : (
-        <FaultText
-          fault={faultOf(policies.error)}
-          what="The policies cannot be read"
-          onRetry={() => void policies.refetch()}
-        />
-      )}
+      <QueryFault query={policies} what="The policies cannot be read" />
       {slow ? <Skeleton rows={6} tall /> : null}
       {policies.data === undefined ? null : <Layers policies={policies.data} topics={known} />}
       {policies.data === undefined ? null : (

@@ -1,9 +1,8 @@
 // Beside the editor: the waits that follow from what is typed, and every topic that would change.
 
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { FaultText } from '../../components/show/fault.tsx'
+import { QueryFault } from '../../components/show/fault.tsx'
 import { Section } from '../../components/show/page.tsx'
-import { faultOf } from '../../data/faults.ts'
 import { type Policies, type PolicyMatch, previewQuery } from '../../data/queries/policies.ts'
 import type { Topic } from '../../data/queries/topics.ts'
 import { policyWith } from '../../domain/policies/cascade.ts'
@@ -76,14 +75,7 @@ const maxShown = 20
 
 function Preview({ pattern, said, changed }: { pattern: string; said: SaidSettings; changed: boolean }) {
   const preview = useQuery({ ...previewQuery(pattern, said), placeholderData: keepPreviousData })
-  if (preview.error !== null)
-    return (
-      <FaultText
-        fault={faultOf(preview.error)}
-        what="The preview cannot be made"
-        onRetry={() => void preview.refetch()}
-      />
-    )
+  if (preview.error !== null) return <QueryFault query={preview} what="The preview cannot be made" />
   if (preview.data === undefined) return <p className={styles.quiet}>Looking …</p>
   const moved = changed ? preview.data.filter(({ changes }) => changes.length > 0) : []
   return (

@@ -9,7 +9,7 @@ import { Button } from '../../components/controls/button.tsx'
 import { Checkbox } from '../../components/controls/checkbox.tsx'
 import { TextField } from '../../components/controls/text-field.tsx'
 import { useKeys } from '../../components/keys.ts'
-import { FaultText } from '../../components/show/fault.tsx'
+import { FaultText, QueryFault } from '../../components/show/fault.tsx'
 import { Notice, PageHead, Section, Skeleton, Verdict } from '../../components/show/page.tsx'
 import { copyText } from '../../components/toasts.tsx'
 import { keepReason, lastReasons, readDraftHash } from '../../data/drafts/run-drafts.ts'
@@ -154,13 +154,7 @@ export function DraftPage() {
       <div className={styles.blocks}>
         <Section title="What would happen">
           {slow ? <Skeleton rows={4} /> : null}
-          {survey.error === null ? null : (
-            <FaultText
-              fault={faultOf(survey.error)}
-              what="The dry run was refused"
-              onRetry={() => void survey.refetch()}
-            />
-          )}
+          <QueryFault query={survey} what="The dry run was refused" />
           {survey.data === undefined ? null : (
             <Survey
               survey={survey.data}

@@ -7,7 +7,7 @@ import { Button, buttonClass } from '../../components/controls/button.tsx'
 import { Select } from '../../components/controls/select.tsx'
 import { useKeys } from '../../components/keys.ts'
 import { CancelDialog, RateMenu } from '../../components/runs/run-controls.tsx'
-import { FaultText } from '../../components/show/fault.tsx'
+import { FaultText, QueryFault } from '../../components/show/fault.tsx'
 import { HiddenNote } from '../../components/show/hidden-note.tsx'
 import { Missing } from '../../components/show/missing.tsx'
 import { ActionBar, Notice, PageHead, Section, Skeleton, Verdict } from '../../components/show/page.tsx'
@@ -284,9 +284,7 @@ function Items({ run, outcome, active }: { run: Run; outcome: string; active: bo
         />
       }
     >
-      {items.error === null ? null : (
-        <FaultText fault={faultOf(items.error)} what="They cannot be read" onRetry={() => void items.refetch()} />
-      )}
+      <QueryFault query={items} what="They cannot be read" />
       {items.data?.length === 0 && !items.isPlaceholderData ? <p className={styles.quiet}>None {words}.</p> : null}
       <HiddenNote of={items.data?.flatMap((item) => [item, item.message]) ?? []} />
       <ul className={styles.items}>

@@ -4,11 +4,10 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { Button } from '../../components/controls/button.tsx'
 import { Select } from '../../components/controls/select.tsx'
-import { FaultText } from '../../components/show/fault.tsx'
+import { QueryFault } from '../../components/show/fault.tsx'
 import { Empty, PageHead, Skeleton, Verdict } from '../../components/show/page.tsx'
 import { ProgressBar } from '../../components/show/progress.tsx'
 import { Time } from '../../components/show/time.tsx'
-import { faultOf } from '../../data/faults.ts'
 import { useLive, useSlow } from '../../data/live.ts'
 import { activeRunsQuery, runListQuery } from '../../data/queries/runs.ts'
 import { activeStatuses, partsOf, progressWords, runTitle } from '../../domain/runs.ts'
@@ -51,9 +50,7 @@ export function RunsPage() {
           <Verdict>{active === 0 ? 'No run is active.' : `${counted(active, 'run is', 'runs are')} active.`}</Verdict>
         )}
       </PageHead>
-      {list.error === null ? null : (
-        <FaultText fault={faultOf(list.error)} what="The runs cannot be read" onRetry={() => void list.refetch()} />
-      )}
+      <QueryFault query={list} what="The runs cannot be read" />
       {slow ? <Skeleton rows={8} tall /> : null}
       {list.data !== undefined && runs.length === 0 ? (
         <Empty>

@@ -6,10 +6,9 @@ import { Button } from '../../components/controls/button.tsx'
 import { Select } from '../../components/controls/select.tsx'
 import { useListKeys } from '../../components/lists/list-keys.ts'
 import { Cell, Table, Under } from '../../components/lists/table.tsx'
-import { FaultText } from '../../components/show/fault.tsx'
+import { QueryFault } from '../../components/show/fault.tsx'
 import { Empty, PageHead, Skeleton, Verdict } from '../../components/show/page.tsx'
 import { Time } from '../../components/show/time.tsx'
-import { faultOf } from '../../data/faults.ts'
 import { useLive, useSlow } from '../../data/live.ts'
 import { type Saga, sagasQuery } from '../../data/queries/system.ts'
 import { counted } from '../../domain/words.ts'
@@ -56,13 +55,7 @@ export function SagasPage() {
           </Verdict>
         )}
       </PageHead>
-      {list.error === null ? null : (
-        <FaultText
-          fault={faultOf(list.error)}
-          what="The workflows cannot be read"
-          onRetry={() => void list.refetch()}
-        />
-      )}
+      <QueryFault query={list} what="The workflows cannot be read" />
       {slow ? <Skeleton rows={8} /> : null}
       {list.data !== undefined && sagas.length === 0 ? (
         <Empty>No workflow is here; a token that is limited to some topics sees none.</Empty>

@@ -5,10 +5,9 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Button } from '../../components/controls/button.tsx'
 import { Cell, Table, Under } from '../../components/lists/table.tsx'
-import { FaultText } from '../../components/show/fault.tsx'
+import { QueryFault } from '../../components/show/fault.tsx'
 import { PageHead, Section, Skeleton, Verdict } from '../../components/show/page.tsx'
 import { Time } from '../../components/show/time.tsx'
-import { faultOf } from '../../data/faults.ts'
 import { useLive, useNow, useSlow } from '../../data/live.ts'
 import { type Status, statusQuery } from '../../data/queries/status.ts'
 import { type CronJob, cronQuery, readyQuery } from '../../data/queries/system.ts'
@@ -39,14 +38,11 @@ export function SystemPage() {
       <PageHead title="System" documentTitle={acts > 0 ? `${acts} to act on · System` : 'System'}>
         {status.data === undefined ? null : <Verdict dim={status.isError}>{systemVerdict(checks)}</Verdict>}
       </PageHead>
-      {status.error === null ? null : (
-        <FaultText
-          fault={faultOf(status.error)}
-          what={status.data === undefined ? 'The state cannot be read' : 'What is shown is the last that was known'}
-          readAt={status.dataUpdatedAt}
-          onRetry={() => void status.refetch()}
-        />
-      )}
+      <QueryFault
+        query={status}
+        what={status.data === undefined ? 'The state cannot be read' : 'What is shown is the last that was known'}
+        withAge
+      />
       {slow ? <Skeleton rows={7} tall /> : null}
       {checks.length === 0 ? null : (
         <Section title="Checks">
@@ -55,9 +51,7 @@ export function SystemPage() {
       )}
       {status.data === undefined ? null : <Fleet status={status.data} />}
       <Section title="Scheduled jobs" aside={<span>times of the schedule are in UTC</span>}>
-        {cron.error === null ? null : (
-          <FaultText fault={faultOf(cron.error)} what="The jobs cannot be read" onRetry={() => void cron.refetch()} />
-        )}
+        <QueryFault query={cron} what="The jobs cannot be read" />
         {cron.data === undefined ? null : <Jobs jobs={cron.data} />}
         {me === undefined || ofAll ? null : <p className={styles.quiet}>They are shown to tokens for all topics.</p>}
       </Section>

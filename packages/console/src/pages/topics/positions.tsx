@@ -6,7 +6,7 @@ import { AskDialog } from '../../components/controls/ask-dialog.tsx'
 import { Button } from '../../components/controls/button.tsx'
 import { TextField } from '../../components/controls/text-field.tsx'
 import { Cell, Table, Under } from '../../components/lists/table.tsx'
-import { FaultText } from '../../components/show/fault.tsx'
+import { QueryFault } from '../../components/show/fault.tsx'
 import { Section } from '../../components/show/page.tsx'
 import { Time } from '../../components/show/time.tsx'
 import { say } from '../../components/toasts.tsx'
@@ -28,13 +28,7 @@ export function Positions({ topic }: { topic: string }) {
   const rows = positions.data?.positions ?? []
   return (
     <Section title="Partitions">
-      {positions.error === null ? null : (
-        <FaultText
-          fault={faultOf(positions.error)}
-          what="The positions cannot be read"
-          onRetry={() => void positions.refetch()}
-        />
-      )}
+      <QueryFault query={positions} what="The positions cannot be read" />
       {positions.data !== undefined && rows.length === 0 ? (
         <p className={styles.quiet}>Nothing of it is stored yet.</p>
       ) : null}

@@ -4,10 +4,9 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { GroupLine } from '../../components/groups/group-line.tsx'
 import { Cell, Table } from '../../components/lists/table.tsx'
-import { FaultText } from '../../components/show/fault.tsx'
+import { QueryFault } from '../../components/show/fault.tsx'
 import { Section } from '../../components/show/page.tsx'
 import { Time } from '../../components/show/time.tsx'
-import { faultOf } from '../../data/faults.ts'
 import { useLive } from '../../data/live.ts'
 import { groupPageQuery } from '../../data/queries/groups.ts'
 import { readersQuery, type TopicKind, topicFacetsQuery } from '../../data/queries/topics.ts'
@@ -39,13 +38,7 @@ export function TopicGroups({ topic, kind }: { topic: string; kind: TopicKind })
         ) : undefined
       }
     >
-      {groups.error === null ? null : (
-        <FaultText
-          fault={faultOf(groups.error)}
-          what="The groups cannot be read"
-          onRetry={() => void groups.refetch()}
-        />
-      )}
+      <QueryFault query={groups} what="The groups cannot be read" />
       {rows.length === 0 && !groups.isLoading && !facets.isLoading ? (
         <p className={styles.quiet}>No error group has messages of this topic.</p>
       ) : (
@@ -67,7 +60,7 @@ export function ConsumerGroups({ topic }: { topic: string }) {
   if (facets.error !== null)
     return (
       <Section title="Consumer groups that failed">
-        <FaultText fault={faultOf(facets.error)} onRetry={() => void facets.refetch()} />
+        <QueryFault query={facets} />
       </Section>
     )
   return (
@@ -110,7 +103,7 @@ export function Readers({ topic }: { topic: string }) {
   if (readers.error !== null)
     return (
       <Section title="Who reads it">
-        <FaultText fault={faultOf(readers.error)} onRetry={() => void readers.refetch()} />
+        <QueryFault query={readers} />
       </Section>
     )
   // Retriers look at topics that they have sent to: of others there is nothing to say.

@@ -7,13 +7,12 @@ import { Select } from '../../components/controls/select.tsx'
 import { TextField } from '../../components/controls/text-field.tsx'
 import { useListKeys } from '../../components/lists/list-keys.ts'
 import { Cell, Table, Under } from '../../components/lists/table.tsx'
-import { FaultText } from '../../components/show/fault.tsx'
+import { QueryFault } from '../../components/show/fault.tsx'
 import { Mark } from '../../components/show/mark.tsx'
 import { Empty, PageHead, Section, Skeleton, Verdict } from '../../components/show/page.tsx'
 import { StatusCount } from '../../components/show/status.tsx'
 import { Time } from '../../components/show/time.tsx'
 import { LossClock } from '../../components/topics/loss-clock.tsx'
-import { faultOf } from '../../data/faults.ts'
 import { useLive, useNow, useSlow } from '../../data/live.ts'
 import { statusQuery } from '../../data/queries/status.ts'
 import { routesQuery, type Topic, type TopicKind, topicsQuery } from '../../data/queries/topics.ts'
@@ -106,9 +105,7 @@ export function TopicsPage() {
           </Button>
         ) : null}
       </div>
-      {list.error === null ? null : (
-        <FaultText fault={faultOf(list.error)} what="The topics cannot be read" onRetry={() => void list.refetch()} />
-      )}
+      <QueryFault query={list} what="The topics cannot be read" />
       {slow ? <Skeleton rows={10} /> : null}
       {list.data !== undefined && topics.length === 0 ? (
         <NoTopic narrowed={search.q !== undefined || losing} kind={kind} />

@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { AskDialog } from '../../../components/controls/ask-dialog.tsx'
 import { Choices } from '../../../components/controls/select.tsx'
 import { TextField } from '../../../components/controls/text-field.tsx'
-import { FaultText } from '../../../components/show/fault.tsx'
+import { QueryFault } from '../../../components/show/fault.tsx'
 import { say } from '../../../components/toasts.tsx'
 import { faultOf } from '../../../data/faults.ts'
 import {
@@ -47,13 +47,7 @@ export function IngestDialog({ topic, onClose }: Props) {
       onClose={onClose}
       onGo={(reason) => begin.mutate(() => subscribe(asked, reason))}
     >
-      {sample.error === null ? null : (
-        <FaultText
-          fault={faultOf(sample.error)}
-          what="Its records cannot be shown"
-          onRetry={() => void sample.refetch()}
-        />
-      )}
+      <QueryFault query={sample} what="Its records cannot be shown" />
       {sample.data === undefined ? null : <Sampled sample={sample.data} />}
       {sample.isPending ? <p>An ingester reads some of its records …</p> : null}
       {isNamed ? null : (

@@ -14,7 +14,7 @@ import pg from 'pg'
 import { databaseUrlOf } from './database-url.ts'
 import { loadMigrations } from './load-migrations.ts'
 import { mendArchiveProcedure } from './lone-archive-procedure.ts'
-import { checksum, directoryOf, type FileSet, fileNames, fileSets, isLater } from './migration-files.ts'
+import { checksum, directoryOf, type FileSet, fileNames, fileSets, laterThanOurs } from './migration-files.ts'
 import { useOwnSettings } from './own-settings.ts'
 import { isSetAside, isSpecified, moveRows, setAside } from './specified-rows.ts'
 import { dropWorkerSchema, installWorkerSchema, workerMigration } from './worker-schema.ts'
@@ -260,7 +260,7 @@ async function ranFiles(client: pg.Client, set: FileSet): Promise<{ name: string
 }
 
 async function laterNames(client: pg.Client, set: FileSet): Promise<string[]> {
-  return (await ranFiles(client, set)).map(({ name }) => name).filter((name) => isLater(set, name))
+  return (await ranFiles(client, set)).map(({ name }) => name).filter(laterThanOurs(set))
 }
 
 async function hasUnremembered(client: pg.Client, set: FileSet): Promise<boolean> {
@@ -323,15 +323,17 @@ function migrationNames(set: MigrationSet): string[] {
 
 function changedFiles(set: FileSet, applied: AppliedMigration[]): string[] {
   const present = new Set(fileNames(set))
+  const isLater = laterThanOurs(set)
   return applied
-    .filter(({ name }) => !isLater(set, name))
+    .filter(({ name }) => !isLater(name))
     .filter(({ name, sha256 }) => !present.has(name) || checksum(set, name) !== sha256)
     .map(({ name }) => name)
 }
 
 async function rememberChecksums(client: pg.Client, set: FileSet): Promise<void> {
+  const isLater = laterThanOurs(set)
   for (const { name, applied_at } of await ranFiles(client, set)) {
-    if (isLater(set, name)) continue
+    if (isLater(name)) continue
     await client.query('insert into migrations.checksums values ($1, $2, $3, $4) on conflict do nothing', [
       ...[set, name, checksum(set, name), applied_at],
     ])

@@ -18,9 +18,10 @@ export function fileNames(set: FileSet): string[] {
     .sort()
 }
 
-/** Names that come after all of ours are those of a later version, which is no fault: it only adds. */
-export function isLater(set: FileSet, name: string): boolean {
-  return name > fileNames(set).at(-1)!
+/** Tells names of a later version: they come after all of ours. They are no fault, because a version only adds. */
+export function laterThanOurs(set: FileSet): (name: string) => boolean {
+  const last = fileNames(set).at(-1)!
+  return (name) => name > last
 }
 
 export function checksum(set: FileSet, name: string): string {

@@ -20,8 +20,14 @@ export function requireTag(ifMatch: string | undefined, etag: string | null, wha
     throw new ApiError('SYS_DLQ_PRECONDITION_FAILED', `${what} has changed since it was read; read it again`)
 }
 
-/** If-None-Match: `*`. @throws {ApiError} 412 where the thing exists: it is not to be replaced by who knows nothing of it */
-export function requireAbsent(ifNoneMatch: string | undefined, exists: boolean, what: string): void {
-  if (ifNoneMatch !== undefined && exists)
+/** If-Match, and If-None-Match: `*`. @throws {ApiError} 412 where the thing is not the one of the tag, or is there */
+export function requireConditions(
+  headers: { 'if-match'?: string | undefined; 'if-none-match'?: '*' | undefined },
+  etag: string | null,
+  what: string,
+): void {
+  requireTag(headers['if-match'], etag, what)
+  // It is not to be replaced by who knows nothing of it.
+  if (headers['if-none-match'] !== undefined && etag !== null)
     throw new ApiError('SYS_DLQ_PRECONDITION_FAILED', `${what} exists by now; read it first`)
 }

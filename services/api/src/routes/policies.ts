@@ -26,7 +26,7 @@ import {
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
 import { policySettingsSchema } from 'dlq-core/runtime/config/policy-schema.ts'
 import * as v from 'valibot'
-import { requireAbsent, requireTag, tagOf } from '../answers/entity-tag.ts'
+import { requireConditions, requireTag, tagOf } from '../answers/entity-tag.ts'
 import { settingValueSchema, shownSetting } from '../fleet/policy-json.ts'
 import { refuseUnallowedTarget } from '../fleet/refuse-target.ts'
 import { ApiError } from '../http/api-error.ts'
@@ -275,9 +275,7 @@ export const policyRoutes = [
       if (query.dry_run) {
         const rows = await listPolicies(sql, { scope: null })
         const wanted = { ...body, pattern, updated_at: null }
-        const stored = tagOrNull(rows.find((row) => row.pattern === pattern))
-        requireTag(headers['if-match'], stored, `policy ${pattern}`)
-        requireAbsent(headers['if-none-match'], stored !== null, `policy ${pattern}`)
+        requireConditions(headers, tagOrNull(rows.find((row) => row.pattern === pattern)), `policy ${pattern}`)
         const others = rows.filter((row) => row.pattern !== pattern)
         return c.json(
           await withMatches({ sql, policyLayers }, wanted, { before: rows, rows: [...others, wanted], scope: null }),
@@ -287,8 +285,7 @@ export const policyRoutes = [
         await lockPolicies(sql)
         const rowsBefore = await listPolicies(sql, { scope: null })
         const before = rowsBefore.find((row) => row.pattern === pattern)
-        requireTag(headers['if-match'], tagOrNull(before), `policy ${pattern}`)
-        requireAbsent(headers['if-none-match'], before !== undefined, `policy ${pattern}`)
+        requireConditions(headers, tagOrNull(before), `policy ${pattern}`)
         const after = await upsertPolicy(sql, pattern, body)
         await writeAudit(sql, {
           ...by,

@@ -4,6 +4,7 @@
 import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-globs.ts'
 import { withoutRetrySuffix } from 'dlq-core/domain/failure/topic-names.ts'
 import { areOtherGroups } from 'dlq-core/domain/failure/topic-routes.ts'
+import { hidesKey } from 'dlq-core/domain/masks/create-masks.ts'
 import type { PolicyOf } from 'dlq-core/domain/retry/effective-policy.ts'
 import { targetOf } from 'dlq-core/domain/retry/fill-target.ts'
 import {
@@ -169,7 +170,7 @@ export async function blastOf(sql: Sql, deps: BlastOf): Promise<Blast> {
   const before = await countSeenBefore(sql, { ids, scope, isForced })
   const overtaken = await listOvertaken(sql, {
     ...{ ids, scope, isForced, limit: maxLookedUp },
-    seesKeys: (sight.anywhere?.key ?? 'show') === 'show',
+    seesKeys: !hidesKey(sight.anywhere),
   })
   const scale = examined === 0 ? 1 : Math.max(1, matched / examined)
   const lookedAt = await readersLookedAt(sql)
@@ -212,7 +213,7 @@ export async function blastOf(sql: Sql, deps: BlastOf): Promise<Blast> {
 function hidesSizes(parts: readonly TargetPart[], sight: Sight): boolean {
   for (const part of parts) sight.unmasked?.note(null, part)
   const masks = parts.map((part) => sight.maskOf(part))
-  return masks.some((mask) => mask !== null && (mask.paths !== null || mask.key !== 'show'))
+  return masks.some((mask) => hidesKey(mask) || (mask?.paths ?? null) !== null)
 }
 
 /** The group has what its best rate leaves beside what it reads now; the run may be slower. */

@@ -1,10 +1,11 @@
 // A condition that becomes graver while it lasts: records that Kafka deletes in six hours, and then in one.
 
-import { type NotificationRoute, putNotificationRoute } from 'dlq-core/queries/notifications/routes.ts'
+import type { NotificationRoute } from 'dlq-core/queries/notifications/routes.ts'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { beforeEach, expect, test } from 'vitest'
+import { putTestRoute } from './test-route.ts'
 import { createEventWatch } from './watch-events.ts'
 
 const database = useDatabase()
@@ -18,20 +19,7 @@ beforeEach(async () => {
   await emptyTables(database.sql, 'graphile_worker._private_jobs', 'dlq.dlq_topics', 'dlq.dlq_topic_partitions')
 })
 
-const route = (fields: Partial<NotificationRoute> = {}) =>
-  putNotificationRoute(service.sql, {
-    ...{
-      name: 'all',
-      channel: 'on-call',
-      types: [],
-      topics: [],
-      owners: [],
-      min_severity: 'info',
-      dead_threshold: null,
-    },
-    ...{ digestMs: 0, repeatMs: 240 * minuteMs, quiet: null, muted_until: null },
-    ...fields,
-  })
+const route = (fields: Partial<NotificationRoute> = {}) => putTestRoute(service.sql, { digestMs: 0, ...fields })
 
 /** A record that is not ingested, and that Kafka deletes then. */
 async function addExpiring(expiresAt: Date, cluster = 'main', topic = 'orders.dlq.v1'): Promise<void> {

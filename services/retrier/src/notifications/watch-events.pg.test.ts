@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { deliverTask, listDeliveries, retryDelivery } from 'dlq-core/queries/notifications/deliveries.ts'
 import { listEvents } from 'dlq-core/queries/notifications/events.ts'
-import { listChannels, type NotificationRoute, putNotificationRoute } from 'dlq-core/queries/notifications/routes.ts'
+import { listChannels, type NotificationRoute } from 'dlq-core/queries/notifications/routes.ts'
 import type { ChannelKind } from 'dlq-core/runtime/config/notification-schema.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
@@ -20,6 +20,7 @@ import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createDeliver } from './deliver.ts'
 import { createNotificationMetrics } from './notification-metrics.ts'
+import { putTestRoute } from './test-route.ts'
 import { createEventWatch } from './watch-events.ts'
 
 const database = useDatabase()
@@ -108,19 +109,7 @@ async function work({ all = false, channels = settings().channels } = {}): Promi
 }
 
 const route = (fields: Partial<NotificationRoute> = {}) =>
-  putNotificationRoute(service.sql, {
-    ...{
-      name: 'all',
-      channel: 'on-call',
-      types: [],
-      topics: [],
-      owners: [],
-      min_severity: 'info',
-      dead_threshold: null,
-    },
-    ...{ digestMs: 5 * minuteMs, repeatMs: 240 * minuteMs, quiet: null, muted_until: null },
-    ...fields,
-  })
+  putTestRoute(service.sql, { digestMs: 5 * minuteMs, ...fields })
 
 async function addGroup(id = group, dlqTopic = 'orders.dlq.v1'): Promise<void> {
   await database.sql`

@@ -30,6 +30,11 @@ export type Mask = {
   readonly text: TextMask | null
 }
 
+/** Whether it shows no key, or only its pseudonym. `mask`: null where nothing is masked. */
+export function hidesKey(mask: Mask | null): boolean {
+  return mask !== null && mask.key !== 'show'
+}
+
 export type MaskedTopics = { readonly original_topic: string | null; readonly dlq_topic: string | null }
 
 export type Masks = {

@@ -194,7 +194,7 @@ test.each([
   [{ op: 'replace', path: '/a', value: 1 }, { shows: [['/a/b']] }, '/a'],
   [{ op: 'test', path: '/a', value: { c: 1 } }, { shows: [['/a/b']] }, '/a'],
   [{ op: 'replace', path: '/a/b', value: 1 }, { shows: [['/a/b']] }, null],
-  // A number may be the name of a member, of which only the named ones are shown.
+  // A member may have a number as its name. Only the members that the mask names are shown.
   [{ op: 'replace', path: '/a/1', value: 1 }, { shows: [['/a/0']] }, '/a/1'],
   [{ op: 'replace', path: '/a~1b/~0c', value: 1 }, { hide: ['/a~1b/~0c'] }, '/a~1b/~0c'],
 ] as const)('the patch %j overlaps what %j leaves at %s', (operation, { hide = [], shows = [] }: Given, found) => {

@@ -2,6 +2,7 @@
 
 import { isUtf8 } from 'node:buffer'
 import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-globs.ts'
+import { hidesKey } from 'dlq-core/domain/masks/create-masks.ts'
 import { projectPayload } from 'dlq-core/domain/record/payload-projection.ts'
 import { getMessageDetail, getRecordBytes } from 'dlq-core/queries/reading/message-detail.ts'
 import { listAttempts } from 'dlq-core/queries/retry/attempts.ts'
@@ -56,7 +57,7 @@ export const messageRoutes = [
         original_topic: isOthers && dlq_topic !== null ? dlq_topic : original_topic,
       })
       // Of a key that the sender may have chosen, and may not see, what else has it would tell whether it was guessed.
-      const seesKey = (sight.maskOf(message)?.key ?? 'show') === 'show'
+      const seesKey = !hidesKey(sight.maskOf(message))
       const mayBeGuessed = dlq_topic === null && !seesKey
       const newer = mayBeGuessed
         ? []

@@ -40,7 +40,7 @@ export type Draft = {
   readonly adopt: boolean
 }
 
-/** `now`: what relative times (`-24h`) are counted from. `chosen`: the messages of which `search` says only how many they are. */
+/** Relative times (`-24h`) are counted from `now`. `chosen`: the ids of messages whose number alone stands in `search`. */
 export function readDraft(search: Search, now: Date, chosen: readonly string[] = []): Draft {
   const kind = draftKinds.find((one) => one === search.kind) ?? 'retry'
   const rate = Number(search.rate_per_second)

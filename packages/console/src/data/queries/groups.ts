@@ -79,7 +79,7 @@ export function useGroupTitle(id: string | null): string | null {
   return group.data?.title ?? null
 }
 
-/** The API takes so many ids at once. */
+/** The API takes no more ids at once. */
 const idsAtOnce = 100
 
 /** By id. Groups without messages, and those whose title is hidden, or that nobody may see, are missing. */

@@ -24,7 +24,7 @@ test('the times of arrival are the rail before those of storing', () => {
   expect(railRange({ arrived_to: filter.arrived_to }, now).to).toBe('2026-02-20T12:01:00.000Z')
 })
 
-test('a stretch that was not read to its end has at least so many, no share of DEAD, and is not called the largest', () => {
+test('a stretch that was not read to its end has a least number, no share of DEAD, and is not called the largest', () => {
   const capped = { value: 400, relation: 'gte' as const }
   const exact = (value: number) => ({ value, relation: 'eq' as const })
   const bars = barsOf(

@@ -37,7 +37,7 @@ export type Bucket = { readonly at: string; readonly arrived: Total; readonly de
 export type Bar = {
   readonly at: number
   readonly end: number
-  /** Of a stretch that was not read to its end: at least so many. */
+  /** The least number where the stretch was not read to its end. */
   readonly arrived: number
   readonly isCut: boolean
   /** Null of a stretch that was not read to its end: both counts are bounded there, and say nothing of a share. */

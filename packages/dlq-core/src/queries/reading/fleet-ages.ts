@@ -7,7 +7,7 @@ import { lines } from './summary.ts'
 
 /** Of one DLQ topic, this many original topics are looked at, those with most messages: it hides no others then. */
 const maxTopics = { open: 1000, held: 100 }
-/** Only so many of a topic's messages are looked through for the first one that a DLQ topic claims. */
+/** At most this many of a topic's messages are looked through, for the first one that a DLQ topic claims. */
 const maxLookedThrough = 1000
 
 /** Since when the oldest PENDING, or DEAD, message of each topic has waited; of `limit` topics, those that wait longest. */

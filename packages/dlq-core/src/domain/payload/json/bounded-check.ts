@@ -1,11 +1,11 @@
-// A check that ends in time whatever it is given: a schema's patterns, and its branches within branches, may take any
-// time. A timer of this thread would only come when the check is over; the one of `vm` ends it, by the clock on the wall.
+// Ends a check that takes too long, because a schema may have patterns and branches that never end. A timer of this thread
+// cannot fire before the check is over. The timeout of `vm` can; it measures the time that passes, not the time of the core.
 
 import vm from 'node:vm'
 
 export const maxCheckMs = 200
 
-/** Of checks that had no core for a part of their time. That says nothing of what is checked. */
+/** A check that had no core for a part of its time is begun again: that says nothing of what is checked. */
 const maxChecks = 5
 
 const script = new vm.Script('check()')

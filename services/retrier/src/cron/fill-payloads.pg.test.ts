@@ -20,10 +20,12 @@ const service = useServiceDatabase(database)
 
 const big = '{"n":12345678901234567890.12}'
 
-/** Stores records, of which `behind` more wait. */
+const firstTimestamp = BigInt(Date.now())
+
+/** Stores records, each a millisecond after the one before, of which `behind` more wait. */
 async function store(values: readonly (string | null)[], { behind = 5000n, payload = 'auto' as const } = {}) {
   const deps = storeDeps(service.sql)
-  const records = values.map((value, offset) => recordAt(offset, { value }))
+  const records = values.map((value, offset) => recordAt(offset, { value, timestamp: firstTimestamp + BigInt(offset) }))
   await storeBatch(
     { ...deps, settings: { ...deps.settings, policyOf: () => ({ ...defaultRetryPolicy, payload }) } },
     batchOf(records, { highWatermark: BigInt(values.length) + behind }),

@@ -40,7 +40,7 @@ describe('an archived message is changed by the ETag that it has in the archive'
     ['delete it', 'DELETE', '', undefined],
   ])('to %s', async (_, method, under, body) => {
     const { id, etag, isArchived } = await archived()
-    const change = (tag: string) => send(`${method} ${path(id, under)}`, body, { 'if-match': tag })
+    const change = (tag: string) => send(`${method} ${path(id, under)}`, body, { 'if-match': tag, prefer: 'wait=0' })
     expect(await answerOf(change('"0"'))).toMatchObject({
       status: 412,
       body: errorWith('SYS_DLQ_PRECONDITION_FAILED'),

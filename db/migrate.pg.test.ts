@@ -166,8 +166,8 @@ describe('taking down', () => {
     expect(await applied()).toEqual(before)
   })
 
-  test('of a set that does not exist explains the usage', async () => {
-    const { code, stderr } = await runCli(database, ['down', 'orders'])
+  test.each(['orders', '--all'])('of a set that does not exist (%s) explains the usage', async (set) => {
+    const { code, stderr } = await runCli(database, ['down', set])
     expect({ code, stderr }).toEqual({ code: 64, stderr: expect.stringContaining('usage: node db/migrate.ts up') })
   })
 })

@@ -385,12 +385,9 @@ async function main(): Promise<number> {
 }
 
 if (import.meta.main) {
-  process.exitCode = await main().catch((error: Error) => {
-    if (!(error instanceof ConfigError)) {
-      console.error(error.message)
-      return 1
-    }
-    console.error(`${error.message}\n${usage}`)
-    return 78
+  process.exitCode = await main().catch((error: Error & { code?: string }) => {
+    const exit = error instanceof ConfigError ? 78 : error.code?.startsWith('ERR_PARSE_ARGS') ? 64 : 1
+    console.error(exit === 1 ? error.message : `${error.message}\n${usage}`)
+    return exit
   })
 }

@@ -380,9 +380,16 @@ export type SectionSchema = { readonly entries: Readonly<Record<string, v.Generi
 
 /** The section that a key holds, or null where it holds a setting or is unknown. */
 export function sectionSchema(schema: v.GenericSchema | undefined): SectionSchema | null {
-  const inner = schema?.type === 'optional' ? (schema as unknown as { wrapped: v.GenericSchema }).wrapped : schema
+  const inner = withoutDefault(schema)
   return inner?.type === 'strict_object' ? (inner as unknown as SectionSchema) : null
 }
+
+/** Whether a key holds other keys: a section, or names by their ids. */
+export const holdsKeys = (schema: v.GenericSchema | undefined): boolean =>
+  ['strict_object', 'record'].includes(withoutDefault(schema)?.type ?? '')
+
+const withoutDefault = (schema: v.GenericSchema | undefined) =>
+  schema?.type === 'optional' ? (schema as unknown as { wrapped: v.GenericSchema }).wrapped : schema
 
 /** The path of every setting: ['server', 'port'], ['kafka', 'sasl', 'username'] … */
 export function settingPaths({ entries }: SectionSchema): string[][] {

@@ -279,6 +279,7 @@ rety: { max_retries: 3 }
     expect(faultsOf({ yaml: 'server: 8080' })).toEqual(fault)
     expect(faultsOf({ yaml: 'server: []' })).toEqual(fault)
     expect(faultsOf({ yaml: 'auth: { jwt: [] }' })).toEqual(['auth.jwt: must be a section with keys'])
+    expect(faultsOf({ yaml: 'names: { topics: [orders] }' })).toEqual(['names.topics: must be a section with keys'])
     expect(faultsOf({ yaml: 'server: 8080', env: { DLQ_SERVER_PORT: '8080' } })).toEqual(fault)
   })
 

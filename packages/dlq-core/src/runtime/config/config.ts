@@ -14,6 +14,7 @@ import { isAuthConfigured } from './auth-schema.ts'
 import {
   type Config,
   configSchema,
+  holdsKeys,
   type SectionSchema,
   secretSettings,
   sectionSchema,
@@ -129,7 +130,8 @@ function fillSections(
     const section = sectionSchema(schema.entries[key])
     const content = value ?? {}
     const below = [...path, key]
-    if (section !== null && Array.isArray(content)) faults.push(`${below.join('.')}: must be a section with keys`)
+    if (Array.isArray(content) && holdsKeys(schema.entries[key]))
+      faults.push(`${below.join('.')}: must be a section with keys`)
     const isFilled = section !== null && isSection(content)
     return [key, isFilled ? fillSections(content, { schema: section, path: below, faults }) : value]
   })

@@ -164,3 +164,12 @@ test('it ends with the token, and a token holds ten at most', async () => {
   expect((await app('GET /api/v1/events', { headers: { authorization: 'Bearer all' } })).status).toBe(429)
   expect(open).toHaveLength(10)
 })
+
+test('HEAD opens no stream: nobody would read it, nor end it', async () => {
+  const headers = { authorization: 'Bearer all' }
+  for (let times = 0; times < 11; times += 1) {
+    const response = await app('HEAD /api/v1/events', { headers })
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream'])
+  }
+  expect(await (await listen()).next()).toMatchObject({ missed: true })
+})

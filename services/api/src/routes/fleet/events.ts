@@ -1,9 +1,10 @@
 // What changes in the fleet, as a stream: clients need not ask for what has not changed.
 
 import { monotonicNow } from 'dlq-core/runtime/clock/monotonic-now.ts'
-import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
+import type { SSEStreamingApi } from 'hono/streaming'
 import * as v from 'valibot'
 import { actAs } from '../../access/access.ts'
+import { streamEvents } from '../../answers/stream-events.ts'
 import { requireExactCounts } from '../../fleet/exact-counts.ts'
 import { type Call, defineRoute, type noFields } from '../../http/define-route.ts'
 import { wholeNumber } from '../../request/request-schemas.ts'
@@ -46,8 +47,7 @@ export const eventRoutes = [
     },
     async (call) => {
       await requireExactCounts(call)
-      const close = call.eventStreams.open(call.access.actor)
-      return streamSSE(call.c, (stream) => writeChanges(call, stream).finally(close))
+      return streamEvents(call, (stream) => writeChanges(call, stream))
     },
   ),
 ]

@@ -6,9 +6,10 @@ import { readErasingRun } from 'dlq-core/queries/erase/erase-traces.ts'
 import { verdicts } from 'dlq-core/queries/readers/verdicts.ts'
 import { listItemsByVerdict, listRunItems, readItemMessages, runOutcomes } from 'dlq-core/queries/runs/run-items.ts'
 import { listRuns } from 'dlq-core/queries/runs/runs.ts'
-import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
+import type { SSEStreamingApi } from 'hono/streaming'
 import * as v from 'valibot'
 import { actAs } from '../../access/access.ts'
+import { streamEvents } from '../../answers/stream-events.ts'
 import { ApiError, invalidField } from '../../http/api-error.ts'
 import { type Call, defineRoute } from '../../http/define-route.ts'
 import { bindingOf, decodeCursor, encodeCursor, keyParts } from '../../lists/cursor.ts'
@@ -218,17 +219,12 @@ export const runReadRoutes = [
     },
     async (call) => {
       await findRun(call.sql, { id: call.params.id, scope: call.access.topics })
-      return streamProgress(call)
+      return streamEvents(call, (stream) => writeProgress(call, stream))
     },
   ),
 ]
 
 const pollMs = 1000
-
-function streamProgress(call: Call<typeof runPath>): Response {
-  const close = call.eventStreams.open(call.access.actor)
-  return streamSSE(call.c, (stream) => writeProgress(call, stream).finally(close))
-}
 
 /** Until the run or the sender's permission ends. */
 async function writeProgress(call: Call<typeof runPath>, stream: SSEStreamingApi): Promise<void> {

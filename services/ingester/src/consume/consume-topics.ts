@@ -71,6 +71,9 @@ const metadataMaxAgeMs = 3000
 /** Runs a consumer until `signal` aborts. @throws {DlqError} CONSUMER_CRASHED where kafkajs will not restart it */
 export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
   const { kafka, groupId, topics, signal, log } = deps
+  // The list may have changed since the caller read it, and an event that is over is not heard of.
+  if (signal.aborted) return
+  const over = new AbortController()
   const consumer = kafka.consumer({
     groupId,
     partitionAssigners: [assignToReaders({ ...deps, findStrangers: (members) => findStrangers(deps.sql, members) })],
@@ -86,7 +89,8 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
     allowAutoTopicCreation: false,
   })
   const ended = new Promise<void>((resolve, reject) => {
-    signal.addEventListener('abort', () => resolve(), { once: true })
+    // Else `signal`, which may outlive thousands of consumers, would keep each of them.
+    signal.addEventListener('abort', () => resolve(), { once: true, signal: over.signal })
     consumer.on(consumer.events.CRASH, ({ payload }) => {
       log.warn({ error: payload.error, restart: payload.restart }, 'consumer_crashed')
       if (payload.restart) void nameMissingAcl(deps, payload.error)
@@ -109,7 +113,6 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
     onFault: (error) => log.debug({ error }, 'commit_failed'),
   })
   const early = new Set<string>()
-  const watching = new AbortController()
   // Awaited below; until then a crash during connect() must not count as unhandled.
   ended.catch(() => {})
   consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
@@ -147,17 +150,18 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
           { ...payload, isRunning: () => payload.isRunning() && !isClosing },
         ),
     })
-    const following = followPositions(positions, { log, signal: watching.signal })
+    const following = followPositions(positions, { log, signal: over.signal })
     try {
       await Promise.race([ended, watchdog.stalled])
     } finally {
-      watching.abort()
+      over.abort()
       await following
     }
   } catch (error) {
     await nameMissingAcl(deps, error)
     throw error
   } finally {
+    over.abort()
     isClosing = true
     await pauses?.stop()
     watchdog.stop()

@@ -341,6 +341,28 @@ test('strangers cannot have more than a thousand ids asked for', async () => {
   expect(count!.n).toBe(maxUnknownSchemas)
 })
 
+test('an id beyond these is looked up once a second at most, however often values name it', async () => {
+  await want(...Array.from({ length: maxUnknownSchemas }, (_, n) => n + 1))
+  let now = 0
+  const source = createSchemaSource({ sql: service.sql, now: () => now })
+  const lookUp = async () => {
+    let statements = 0
+    const sql = new Proxy(service.sql, {
+      apply(sql, self, args) {
+        statements += 1
+        return Reflect.apply(sql as never, self, args)
+      },
+    })
+    await source.load([refOf(5000)], { sql })
+    return statements
+  }
+  for (let second = 0; second < 2; second += 1) {
+    expect(await lookUp()).toBeGreaterThan(0)
+    expect(await lookUp()).toBe(0)
+    now += 1000
+  }
+})
+
 test('two services that ask at the same time ask for each schema once', async () => {
   fetching.registry.answer('/schemas/ids/7', { schema: '"int"' })
   await want(7)

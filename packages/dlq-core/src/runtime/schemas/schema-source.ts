@@ -64,8 +64,8 @@ export function createSchemaSource({ sql: pool, now }: { sql: Sql; now: () => nu
         await wantSchemas(sql, fresh)
         rows.push(...(await findSchemas(sql, fresh)))
       }
-      for (const row of rows) remember(keyOf(refOf(row)), entryOf(row))
-      for (const key of stale.keys()) if (!byRef.has(key)) remember(key, null)
+      const entries = new Map(rows.map((row) => [keyOf(refOf(row)), entryOf(row)]))
+      for (const key of stale.keys()) remember(key, entries.get(key) ?? null)
     },
     async loadNumbered(numbers) {
       const missing = [...new Set(numbers)].filter((number) => byNumber.get(number)?.state !== 'known')

@@ -87,7 +87,7 @@ export async function ingest(deps: IngestDeps): Promise<void> {
   // One array that changes in place: all that read records see what subscriptions say from the next batch on.
   const mappings: TopicMapping[] = [...deps.settings.mappings]
   const settings: ReadingSettings = { ...deps.settings, mappings }
-  const groups = createGroupRegister(sql)
+  const groups = createGroupRegister(sql, { now: monotonicNow })
   const frames = createFramesRegister(sql, { now: monotonicNow })
   const routes = createRouteRegister(sql, { mappings: settings.mappings, mode: deps.routeMode, now: monotonicNow })
   const complete = (records: readonly DeadLetterRecord[]) => completeRecords({ ...deps, routes }, records)

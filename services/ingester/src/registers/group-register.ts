@@ -15,7 +15,6 @@ import {
   touchGroups,
   type WantedGroup,
 } from 'dlq-core/queries/groups/admit-groups.ts'
-import { monotonicNow } from 'dlq-core/runtime/clock/monotonic-now.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 
 export type GroupRegister = {
@@ -32,11 +31,13 @@ const maxRemembered = 50_000
 /** `failed`: when its messages failed that `assignKnown` has seen, and nobody was told of yet. In milliseconds. */
 type Remembered = { topic: string; id: string; usedAt: number; failed: { first: number; last: number } | null }
 
-export function createGroupRegister(sql: Database): GroupRegister {
+type Seen = GroupOfTopic & { failed: FailedAt }
+
+export function createGroupRegister(sql: Database, { now }: { now: () => number }): GroupRegister {
   /** "topic group" → the group to use, itself or the overflow group of a topic that has too many, and its last use. */
   const known = new Map<string, Remembered>()
-  const seen = new Map<string, GroupOfTopic>()
-  let touchedAt = monotonicNow()
+  let seen = new Map<string, Seen>()
+  let touchedAt = now()
 
   async function admit(unknown: ReadonlyMap<string, WantedGroup>): Promise<void> {
     const groupIds = await admitGroups(sql, [...unknown.values()])
@@ -47,7 +48,7 @@ export function createGroupRegister(sql: Database): GroupRegister {
     }
     for (const [index, [key, { topic }]] of [...unknown].entries()) {
       const failed = known.get(key)?.failed ?? null
-      known.set(key, { topic, id: groupIds[index]!, usedAt: monotonicNow(), failed })
+      known.set(key, { topic, id: groupIds[index]!, usedAt: now(), failed })
     }
   }
 
@@ -67,11 +68,18 @@ export function createGroupRegister(sql: Database): GroupRegister {
   }
 
   async function touch(): Promise<void> {
-    if (monotonicNow() - touchedAt < touchEveryMs) return
-    touchedAt = monotonicNow()
+    if (now() - touchedAt < touchEveryMs) return
+    touchedAt = now()
     seeKnown()
-    await touchGroups(sql, [...seen.values()])
-    seen.clear()
+    // Other batches go on meanwhile, and what they see is told the next time.
+    const told = seen
+    seen = new Map()
+    try {
+      await touchGroups(sql, [...told.values()])
+    } catch (error) {
+      for (const { topic, group_id, failed } of told.values()) see(topic, group_id, failed)
+      throw error
+    }
   }
 
   return {
@@ -88,14 +96,14 @@ export function createGroupRegister(sql: Database): GroupRegister {
         const { message } = letter
         const key = keys[index]!
         const admitted = known.get(key)
-        if ((admitted && monotonicNow() - admitted.usedAt < admittedForMs) || unknown.has(key)) return
+        if ((admitted && now() - admitted.usedAt < admittedForMs) || unknown.has(key)) return
         const group = fingerprint(readableFailure(letter))
         unknown.set(key, { topic: message.dlq_topic, group, failed: spans.get(key) })
       })
       if (unknown.size > 0) await admit(unknown)
       letters.forEach(({ message }, index) => {
         const admitted = known.get(keys[index]!)
-        if (admitted) admitted.usedAt = monotonicNow()
+        if (admitted) admitted.usedAt = now()
         message.group_id = admitted?.id ?? overflowGroup.id
       })
       for (const failed of spans.values()) {
@@ -107,7 +115,7 @@ export function createGroupRegister(sql: Database): GroupRegister {
     assignKnown(letter) {
       const { message } = letter
       const one = known.get(keyOf(message.dlq_topic, groupIdOf(letter)))
-      const at = monotonicNow()
+      const at = now()
       if (one === undefined || at - one.usedAt >= admittedForMs) return false
       one.usedAt = at
       message.group_id = one.id

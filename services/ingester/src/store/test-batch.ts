@@ -106,7 +106,7 @@ export function storeDeps(sql: Database, more: Partial<StoreDeps> = {}): StoreDe
       dlqPatterns: ['*.dlq.v1'],
     },
     lag: createLag({ now: Date.now }),
-    groups: createGroupRegister(sql),
+    groups: createGroupRegister(sql, { now: () => performance.now() }),
     frames: createFramesRegister(sql, { now: Date.now }),
     routes: createRouteRegister(sql, { mappings: [], mode: 'ask', now: Date.now }),
     setbacks: createSetbacks(),

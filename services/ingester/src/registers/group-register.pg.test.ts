@@ -1,0 +1,37 @@
+// When error groups failed last, as several batches at once tell it.
+
+import { readDeadLetter } from 'dlq-core/domain/message/new-message.ts'
+import { touchEveryMs } from 'dlq-core/queries/groups/admit-groups.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { expect, test } from 'vitest'
+import { recordAt, storeDeps } from '../store/test-batch.ts'
+import { createGroupRegister } from './group-register.ts'
+
+const database = useDatabase()
+const service = useServiceDatabase(database)
+
+test('a failure that is seen while the database is told of others is told the next time', async () => {
+  const { settings } = storeDeps(service.sql)
+  const hourMs = 3_600_000
+  const start = Date.now() - 5 * hourMs
+  const failing = (errorClass: string, afterHours: number) => {
+    const timestamp = BigInt(start + afterHours * hourMs)
+    const record = recordAt(0, { timestamp, headers: { 'dlq-error-class': errorClass } })
+    return readDeadLetter(record, settings, new Date(), 0)
+  }
+  let now = 0
+  const register = createGroupRegister(service.sql, { now: () => now })
+  await register.assign([failing('First', 0), failing('Second', 0)])
+  now += touchEveryMs
+  const telling = register.assign([failing('First', 1)])
+  await register.assign([failing('Second', 2)])
+  await telling
+  now += touchEveryMs
+  await register.assign([failing('First', 3)])
+
+  const rows = await database.sql<{ error_class: string; last_seen_at: Date }[]>`
+    select g.error_class, t.last_seen_at from dlq.dlq_group_topics t join dlq.dlq_groups g on g.id = t.group_id`
+  const hours = rows.map((row) => [row.error_class, (row.last_seen_at.getTime() - start) / hourMs])
+  expect(Object.fromEntries(hours)).toEqual({ First: 3, Second: 2 })
+})

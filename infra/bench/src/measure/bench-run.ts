@@ -114,12 +114,12 @@ export async function withWal(
   return { ...measured, walBytes: ((await position()) - before) / rows }
 }
 
-/** The bytes of all tables of a schema, with indexes, TOAST, and what rows share. */
-export async function tableBytes({ sql }: BenchDatabase, schema = 'dlq'): Promise<number> {
+/** The bytes of all tables of the schema dlq, with indexes, TOAST, and what rows share. */
+export async function tableBytes({ sql }: BenchDatabase): Promise<number> {
   const [row] = await sql<{ bytes: number }[]>`
     select sum(pg_total_relation_size(c.oid))::float8 as bytes
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
-    where n.nspname = ${schema} and c.relkind = 'r'`
+    where n.nspname = 'dlq' and c.relkind = 'r'`
   return row!.bytes
 }
 

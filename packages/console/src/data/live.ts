@@ -37,13 +37,15 @@ export function useNow(): number {
   return useStore(ticks)
 }
 
-/** True once `waiting` has lasted for `delayMs`: before that, nothing new is shown. */
-export function useSlow(waiting: boolean, delayMs = 200): boolean {
+const slowAfterMs = 200
+
+/** True once `waiting` has lasted for a moment: before that, nothing new is shown. */
+export function useSlow(waiting: boolean): boolean {
   const [slow, setSlow] = useState(false)
   useEffect(() => {
     if (!waiting) return setSlow(false)
-    const delay = setTimeout(() => setSlow(true), delayMs)
+    const delay = setTimeout(() => setSlow(true), slowAfterMs)
     return () => clearTimeout(delay)
-  }, [waiting, delayMs])
+  }, [waiting])
   return slow && waiting
 }

@@ -8,6 +8,9 @@ import { ApiError } from '../http/api-error.ts'
 import { type Access, anonymous } from './access.ts'
 import { grantsOf, jwtActor, payloadsOf, roleOf } from './jwt-grants.ts'
 
+/** How often the provider is asked for keys that are not known, at most. */
+const usualKeysCooldownMs = 5000
+
 /** From an Authorization header to who asks. @throws {ApiError} 401, 403, or 503 where the provider's keys cannot be had */
 export type Authenticate = (authorization: string | undefined) => Promise<Access>
 
@@ -22,7 +25,10 @@ export class WrongToken extends ApiError {
   }
 }
 
-export function createAuthenticate(config: AuthConfig, { now = Date.now, keysCooldownMs = 5000 } = {}): Authenticate {
+export function createAuthenticate(
+  config: AuthConfig,
+  { now = Date.now, keysCooldownMs = usualKeysCooldownMs } = {},
+): Authenticate {
   if (!isAuthConfigured(config)) return async () => anonymous
   const tokens = readTokens(config.tokens)
   const verify = createVerify(config.jwt, keysCooldownMs)
@@ -48,8 +54,8 @@ export function createFindToken(tokens: AuthConfig['tokens'], { now = Date.now }
  * Verifies the ID tokens that the console's client is given. One is used at once, as the proof of who signed in: it may
  * expire within minutes, and says nothing of how long they stay.
  */
-export function createVerifyIdToken({ jwt, oidc }: AuthConfig, { keysCooldownMs = 5000 } = {}) {
-  const verify = createVerify(jwt, keysCooldownMs, oidc.client_id)
+export function createVerifyIdToken({ jwt, oidc }: AuthConfig) {
+  const verify = createVerify(jwt, usualKeysCooldownMs, oidc.client_id)
   return async (token: string): Promise<Access> => {
     if (verify === null) throw unauthenticated('no identity provider is configured')
     const { expiresAt: _, ...access } = await verify(token)

@@ -5,8 +5,10 @@ import { notifyDue } from 'dlq-core/queries/retry/due-topics.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
 import { monotonicNow } from 'dlq-core/runtime/clock/monotonic-now.ts'
 
+const intervalMs = 100
+
 /** Returns the function that tells them. It never throws, and returns before the notification is sent. */
-export function createWakeRetriers(sql: Sql, { intervalMs = 100 } = {}): () => void {
+export function createWakeRetriers(sql: Sql): () => void {
   let quietUntil = 0
   let waiting: NodeJS.Timeout | null = null
 

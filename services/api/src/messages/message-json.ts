@@ -200,6 +200,6 @@ function readableStart(start: Buffer | null): ReadableValue {
 }
 
 /** Answers with JSON that is text already. */
-export function sendJsonText(c: Context, json: string, status: 200 | 201 = 200): Response {
-  return c.body(json, status, { 'content-type': 'application/json' })
+export function sendJsonText(c: Context, json: string): Response {
+  return c.body(json, 200, { 'content-type': 'application/json' })
 }

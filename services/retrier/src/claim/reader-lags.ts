@@ -11,13 +11,13 @@ const rememberMs = 1000
 /** While a run waits for a lag, the groups are looked at this often. */
 const lookEveryMs = 2000
 
-export function createReaderLags(sql: Database, { now = monotonicNow } = {}): ReaderLags {
+export function createReaderLags(sql: Database): ReaderLags {
   let known: { key: string; lags: readonly ReaderLag[]; until: number } | null = null
   return {
     async of(topics) {
       const key = JSON.stringify(topics)
-      if (known !== null && known.key === key && now() < known.until) return known.lags
-      const until = now() + rememberMs
+      if (known !== null && known.key === key && monotonicNow() < known.until) return known.lags
+      const until = monotonicNow() + rememberMs
       await askForLook(sql, { withinMs: lookEveryMs })
       const lags = await listReaderLags(sql, topics)
       known = { key, lags, until }

@@ -18,14 +18,13 @@ type Props = {
   value: string
   names: readonly string[]
   onChange: (name: string) => void
-  hiddenLabel?: boolean
   placeholder?: string
 }
 
 /** At most this many are offered at once: the rest is found by typing. */
 const maxOffered = 200
 
-export function ComboBox({ label, value, names, onChange, hiddenLabel = false, placeholder }: Props) {
+export function ComboBox({ label, value, names, onChange, placeholder }: Props) {
   return (
     <AriaComboBox
       allowsCustomValue
@@ -36,7 +35,7 @@ export function ComboBox({ label, value, names, onChange, hiddenLabel = false, p
       }}
       className={styles.field!}
     >
-      <Label className={hiddenLabel ? 'visually-hidden' : styles.label!}>{label}</Label>
+      <Label className={styles.label!}>{label}</Label>
       <div className={own.box}>
         <Input className={styles.input!} {...(placeholder === undefined ? {} : { placeholder })} />
         <AriaButton className={own.button!} aria-label={`Show ${label.toLowerCase()}`}>

@@ -38,7 +38,7 @@ export function readMessages(filter: MessageFilter, asked: ListAsked, signal?: A
   return dataOf(api.GET('/api/v1/messages', options))
 }
 
-export function messagesQuery(filter: MessageFilter, sort: ListSort = 'newest', limit = 100) {
+export function messagesQuery(filter: MessageFilter, sort: ListSort, limit: number) {
   return infiniteQueryOptions<MessagePage, Error, MessagePages, readonly unknown[], PagePlace>({
     queryKey: ['messages', filter, sort, limit],
     queryFn: ({ signal, pageParam }): Promise<MessagePage> =>

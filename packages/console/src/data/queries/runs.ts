@@ -32,8 +32,8 @@ export function runQuery(id: string) {
 
 export type RunAction = 'pause' | 'resume' | 'cancel'
 
-export function actOnRun(id: string, action: RunAction, reason?: string): Promise<Run> {
-  const options = { params: { path: { id } }, body: reason === undefined ? {} : { reason } }
+export function actOnRun(id: string, action: RunAction): Promise<Run> {
+  const options = { params: { path: { id } }, body: {} }
   if (action === 'pause') return dataOf(api.POST('/api/v1/runs/{id}/pause', options))
   if (action === 'resume') return dataOf(api.POST('/api/v1/runs/{id}/resume', options))
   return dataOf(api.POST('/api/v1/runs/{id}/cancel', options))

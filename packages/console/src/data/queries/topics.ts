@@ -19,11 +19,11 @@ export type TopicsFilter = {
   only?: 'losing'
 }
 
-export function topicsQuery(filter: TopicsFilter, limit = 100) {
+export function topicsQuery(filter: TopicsFilter) {
   return infiniteQueryOptions({
-    queryKey: ['topics', filter, limit],
+    queryKey: ['topics', filter],
     queryFn: ({ signal, pageParam }) => {
-      const query = { ...filter, limit, ...(pageParam === null ? {} : { cursor: pageParam }) }
+      const query = { ...filter, limit: 100, ...(pageParam === null ? {} : { cursor: pageParam }) }
       return dataOf(api.GET('/api/v1/topics', { params: { query }, signal }))
     },
     initialPageParam: null as string | null,

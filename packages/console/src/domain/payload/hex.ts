@@ -2,7 +2,7 @@
 
 export type HexRow = { readonly offset: string; readonly hex: string; readonly ascii: string }
 
-export function hexRows(bytes: Uint8Array, from = 0, count = Number.POSITIVE_INFINITY): HexRow[] {
+export function hexRows(bytes: Uint8Array, from: number, count: number): HexRow[] {
   const rows: HexRow[] = []
   const end = Math.min(bytes.length, from + count * 16)
   for (let at = from; at < end; at += 16) {

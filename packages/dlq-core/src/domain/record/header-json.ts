@@ -18,20 +18,17 @@ const minReferredBytes = 64
  * Returns the stored form of headers: `["name","text"]` for a value that is UTF-8 without
  * NUL, `["name",{"base64":"…"}]` for any other bytes, `["name",null]` for a null value,
  * and `["name",{"column":"error_stacktrace"}]` for a value of at least 64 bytes that
- * `inColumns` (column name → the exact text stored there) holds in full, where `mayRefer` allows it.
+ * `inColumns` (column name → the exact text stored there) holds in full.
  */
-export function encodeHeaders(
-  headers: readonly Header[],
-  inColumns?: ReadonlyMap<string, string>,
-  mayRefer: (name: string) => boolean = () => true,
-): string {
+export function encodeHeaders(headers: readonly Header[], inColumns?: ReadonlyMap<string, string>): string {
   // One JSON.stringify of everything takes half the time of joining it piece by piece.
-  return JSON.stringify(storedHeaders(headers, inColumns, mayRefer))
+  return JSON.stringify(storedHeaders(headers, inColumns))
 }
 
 /**
  * What `encodeHeaders` writes.
  *
+ * @param mayRefer whether a header of this name may refer to a column
  * @param known a value that is known to be the text of this column
  */
 export function storedHeaders(

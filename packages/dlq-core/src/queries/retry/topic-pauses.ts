@@ -21,16 +21,16 @@ export function isInForce(sql: Sql) {
   return sql`(until is null or until > now())`
 }
 
-/** The pauses in force of topics in the scope, those that began first first; `topics` absent: of all. */
+/** The first thousand pauses in force of topics in the scope, those that began first first; `topics` absent: of all. */
 export async function listTopicPauses(
   sql: Sql,
-  { scope, topics, limit = 1000 }: { scope: TopicScope; topics?: readonly string[]; limit?: number },
+  { scope, topics }: { scope: TopicScope; topics?: readonly string[] },
 ): Promise<TopicPause[]> {
   return sql<TopicPause[]>`
     select topic, what, paused_by, reason, since, until from dlq.dlq_topic_pauses
     where ${isInForce(sql)} and ${topicInScope(sql, scope, 'topic')}
       ${topics === undefined ? sql`` : sql`and topic = any(${sql.array([...topics])}::text[])`}
-    order by since, topic, what limit ${limit}`
+    order by since, topic, what limit 1000`
 }
 
 /** The DLQ topics that no ingester reads at present. */

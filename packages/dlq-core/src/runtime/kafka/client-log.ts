@@ -9,15 +9,15 @@ const quietMs = 10_000
 
 type Storm = { since: number; last: number; repeated: number }
 
-/** What kafkajs calls with each line. The clock stands still in tests. */
-export function createClientLog(log: Log, { now = monotonicNow } = {}): (entry: LogEntry) => void {
+/** What kafkajs calls with each line. */
+export function createClientLog(log: Log): (entry: LogEntry) => void {
   const storms = new Map<string, Storm>()
 
   /** Looks again later, because a storm ends without a sign. */
   function watch(kind: string, waitMs: number): void {
     setTimeout(() => {
       const { since, last, repeated } = storms.get(kind)!
-      const leftMs = last + quietMs - now()
+      const leftMs = last + quietMs - monotonicNow()
       if (leftMs > 0) return watch(kind, leftMs)
       storms.delete(kind)
       if (repeated > 0) log.warn({ kafka: kind, repeated, forMs: last - since }, 'kafka_client_repeated')
@@ -27,11 +27,11 @@ export function createClientLog(log: Log, { now = monotonicNow } = {}): (entry: 
   function isRepeated(kind: string): boolean {
     const storm = storms.get(kind)
     if (storm !== undefined) {
-      storm.last = now()
+      storm.last = monotonicNow()
       storm.repeated += 1
       return true
     }
-    storms.set(kind, { since: now(), last: now(), repeated: 0 })
+    storms.set(kind, { since: monotonicNow(), last: monotonicNow(), repeated: 0 })
     watch(kind, quietMs)
     return false
   }

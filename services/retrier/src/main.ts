@@ -3,6 +3,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
+import { maxKeyAndHeaderBytes } from 'dlq-core/domain/record/record.ts'
 import { dlqTopicsAmong } from 'dlq-core/queries/ingest/topics.ts'
 import { deliverTask } from 'dlq-core/queries/notifications/deliveries.ts'
 import { pingForChanges } from 'dlq-core/queries/ping.ts'
@@ -56,8 +57,6 @@ const eventsPollMs = 2000
 const readersPollMs = 1000
 /** How often a retrier asks whether a look for newer records is due. */
 const stalenessPollMs = 1000
-/** What the ingester stores of keys and headers at most. */
-const maxKeyAndHeaderBytes = 4 * 1024 * 1024
 
 await runService(
   { name: 'retrier', needs: ['database', 'kafka-if-set'], heapGrowth: 120 },

@@ -2,6 +2,7 @@
 
 import { findNodeAtLocation, parseTree } from 'jsonc-parser'
 import { filterOf, type MessageFilter, requestFilter, type Search } from './addresses.ts'
+import type { Total } from './lists/match-total.ts'
 import { totalText } from './runs.ts'
 import { headOf, numberText, plural } from './words.ts'
 
@@ -106,12 +107,10 @@ export function canaryOf(draft: Draft, eligible: number): CanaryChoice {
   return draft.canary ?? (eligible > carefulAbove ? 'careful' : 'off')
 }
 
-type Matched = { value: number; relation: 'eq' | 'gte' }
-
 /** What the API is asked for. `matched` is the number that the button showed; null for the dry run. */
 export function runRequest(
   draft: Draft,
-  { reason, all, eligible, matched }: { reason: string; all: boolean; eligible: number; matched: Matched | null },
+  { reason, all, eligible, matched }: { reason: string; all: boolean; eligible: number; matched: Total | null },
 ): Record<string, unknown> {
   return {
     kind: draft.kind,
@@ -168,7 +167,7 @@ const verbs: Record<DraftKind, string> = {
 }
 
 /** "Retry 343 messages to orders": the button says it all. `changed`: by a patch, or by the originals that are adopted. */
-export function startWords(kind: DraftKind, matched: Matched, topics: readonly string[], changed: boolean): string {
+export function startWords(kind: DraftKind, matched: Total, topics: readonly string[], changed: boolean): string {
   const count = matched.value
   const what = `${totalText(matched)} ${plural(count, 'message')}`
   if (kind === 'origin')
@@ -178,7 +177,7 @@ export function startWords(kind: DraftKind, matched: Matched, topics: readonly s
 }
 
 /** "343", or "20 of 160" where the others, such as those of another run, are left alone as they are now. */
-export function eligibleWords(survey: { matched: Matched; eligible: number; complete: boolean }): string {
+export function eligibleWords(survey: { matched: Total; eligible: number; complete: boolean }): string {
   const { matched, eligible, complete } = survey
   const all = totalText(matched)
   return complete && eligible < matched.value ? `${numberText(eligible)} of ${all}` : all

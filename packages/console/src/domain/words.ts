@@ -25,6 +25,14 @@ export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
+/** How a retrier publishes. */
+export const publishWords = {
+  'exactly-once': 'exactly once',
+  'at-least-once': 'at least once',
+  resolve: 'marks as sent without publishing',
+  nothing: 'publishes nothing',
+}
+
 /** "com.example.PaymentException" is "PaymentException". */
 export function shortClass(name: string): string {
   return name.split(/[.\\]|::/).findLast((part) => part !== '') ?? name

@@ -147,6 +147,12 @@ function notPossible(event: StateEvent, message: HeldMessage): ApiError {
   return new ApiError('SYS_DLQ_CONFLICT', `message ${id} is ${status} and cannot be ${verb}`)
 }
 
+/** @throws {ApiError} 409 where it was sent */
+export function requireEditable({ id, status }: Pick<HeldMessage, 'id' | 'status'>): void {
+  if (status === 'RESOLVED')
+    throw new ApiError('SYS_DLQ_CONFLICT', `message ${id} is RESOLVED: what was sent cannot be edited`)
+}
+
 export function beingRetried(id: string): ApiError {
   return new ApiError('SYS_DLQ_CONFLICT', `message ${id} is being retried; change it when that is settled`)
 }

@@ -10,7 +10,7 @@ import type { Sql } from 'dlq-core/queries/sql.ts'
 import { adoptOrigin } from 'dlq-core/runtime/fetching/origin-rows.ts'
 import { ApiError } from '../http/api-error.ts'
 import type { ApiDeps } from '../http/define-route.ts'
-import { type Asked, auditMessage } from '../messages/change-message.ts'
+import { type Asked, auditMessage, requireEditable } from '../messages/change-message.ts'
 
 /**
  * The message is locked. It is retried by its policy again where it waited for its original.
@@ -22,8 +22,7 @@ export async function adoptStored(
   { asked, force, policies, payloads }: { asked: Asked; force: boolean } & Pick<ApiDeps, 'policies' | 'payloads'>,
 ): Promise<void> {
   const { id } = message
-  if (message.status === 'RESOLVED')
-    throw new ApiError('SYS_DLQ_CONFLICT', `message ${id} is RESOLVED: what was sent cannot be edited`)
+  requireEditable(message)
   const origin = await findOrigin(sql, id)
   if (origin === null)
     throw new ApiError('SYS_DLQ_CONFLICT', `message ${id} has not been compared: POST …/origin first`)

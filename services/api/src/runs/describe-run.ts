@@ -2,7 +2,7 @@
 
 import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-globs.ts'
 import { laggingGroup } from 'dlq-core/domain/message/max-lag.ts'
-import { type RunSelection, waitingOf } from 'dlq-core/domain/message/run.ts'
+import { canaryOf, type RunSelection, waitingOf } from 'dlq-core/domain/message/run.ts'
 import { targetOf } from 'dlq-core/domain/retry/fill-target.ts'
 import { listReaderLags } from 'dlq-core/queries/readers/lagging-readers.ts'
 import { countMessages, type Total } from 'dlq-core/queries/reading/message-search.ts'
@@ -16,7 +16,7 @@ import type { Call } from '../http/define-route.ts'
 import { shown } from '../masks/shown.ts'
 import { pausedWords } from '../pauses/pause-json.ts'
 import { runHeldUpBy, type TopicOfRun } from './run-held-up.ts'
-import { canaryOf, type RunJson, runJson } from './run-json.ts'
+import { type RunJson, runJson } from './run-json.ts'
 
 type Describing = Pick<Call, 'sql' | 'policies' | 'access' | 'sight'>
 

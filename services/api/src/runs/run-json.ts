@@ -3,6 +3,7 @@
 import { messageFilterSchema } from 'dlq-core/domain/message/message-filter.ts'
 import {
   type Canary,
+  canaryOf,
   progressOf,
   type RunSelection,
   runKinds,
@@ -203,10 +204,6 @@ export function runJson(run: Shown<RunView>, { heldUpBy, arrivedSince } = noExtr
     ended_at: run.ended_at?.toISOString() ?? null,
     ...hiddenOf(run),
   }
-}
-
-export function canaryOf({ canary }: Pick<RunView, 'canary'>): Canary | null {
-  return canary === null ? null : (JSON.parse(canary) as Canary)
 }
 
 function canaryJson(canary: Canary | null): RunJson['canary'] {

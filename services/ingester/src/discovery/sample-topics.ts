@@ -1,7 +1,7 @@
 // Answers the requests of the API for a sample of a topic: its newest and its oldest records, as they describe their
 // failures. No key and no value leaves the ingester.
 
-import { type SampledRecord, sampleRecord } from 'dlq-core/domain/discovery/sample.ts'
+import { type Sample, sampleRecord } from 'dlq-core/domain/discovery/sample.ts'
 import type { TopicMapping } from 'dlq-core/domain/failure/topic-names.ts'
 import type { DeadLetterRecord } from 'dlq-core/domain/record/record.ts'
 import { answerSample, takeSampleRequest } from 'dlq-core/queries/discovery/samples.ts'
@@ -33,12 +33,10 @@ export async function answerSamples(deps: SampleDeps, cluster: string): Promise<
   return { more: true }
 }
 
-type Answer = { readable: boolean; oldest: SampledRecord[]; newest: SampledRecord[] }
-
 async function readSample(
   { reader, log, mappings }: SampleDeps,
   { topic, cluster }: { topic: string; cluster: string },
-): Promise<Answer> {
+): Promise<Sample> {
   const bounds = await askTogether([topic], reader.fetchLogBounds, log)
   const filled = bounds.filter((of) => of.log_end_offset > of.log_start_offset).slice(0, partitionsRead)
   const ends: DeadLetterRecord[][] = []

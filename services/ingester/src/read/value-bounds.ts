@@ -1,9 +1,6 @@
 // What is stored of a large record. A record is in memory several times while it is stored, and again when it is sent.
 
-import type { DeadLetterRecord } from 'dlq-core/domain/record/record.ts'
-
-/** Kafka's own default for a whole record is a mebibyte. */
-const maxKeyAndHeaderBytes = 4 * 1024 * 1024
+import { type DeadLetterRecord, maxKeyAndHeaderBytes } from 'dlq-core/domain/record/record.ts'
 
 /**
  * The record without what is too large to be stored: without its value, whose size is kept, or, where key and headers

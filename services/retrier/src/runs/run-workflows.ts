@@ -5,6 +5,7 @@
 import {
   beyondScope,
   type Canary,
+  canaryOf,
   refailsTooMuch,
   runPriority,
   runWorkflows,
@@ -135,10 +136,6 @@ async function takeChunk(deps: RunWorkflowDeps, sql: Transaction, { step, payloa
   }
   if (step === 'all') return { isLast: true, response: { taken: run.taken } }
   return judge(deps, sql, run, canaryOf(run)!)
-}
-
-function canaryOf({ canary }: HeldRun): Canary | null {
-  return canary === null ? null : (JSON.parse(canary) as Canary)
 }
 
 /** How many messages the step may still take. */

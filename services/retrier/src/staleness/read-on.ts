@@ -1,6 +1,7 @@
 // One fetch of a walk through a partition, with what is known of the records in it that we sent ourselves.
 
 import { republishHeaderNames } from 'dlq-core/domain/failure/families/own.ts'
+import type { PartitionPlace } from 'dlq-core/domain/record/record-place.ts'
 import {
   keyText,
   type OpenMessage,
@@ -13,8 +14,6 @@ import type { TopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
 import type { KafkaMessage } from 'kafkajs'
 
 export type ReadDeps = { sql: Database; reader: Pick<TopicReader, 'fetchRecords'> }
-
-export type PartitionPlace = { topic: string; partition: number }
 
 /** `end`: nothing more is committed. `moved`: Kafka has deleted the offset, or the partition. */
 export type ReadStep = { kind: 'read'; bytes: number } | { kind: 'end' } | { kind: 'moved' }

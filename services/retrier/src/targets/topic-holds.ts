@@ -3,7 +3,7 @@
 // refused in a row is held, and probed with a few messages; and Kafka's refusals of any topic take at most a part of
 // the slots' time.
 
-export type HeldTopic = { topic: string; reason: string; since: Date }
+import type { HeldTopic } from 'dlq-core/queries/retry/retriers.ts'
 
 export type Refused = {
   count: number

@@ -1,6 +1,7 @@
 // What arrived over time, for the rail above a list: its range and its stretches follow from the filter.
 
 import { type MessageFilter, requestFilter } from '../addresses.ts'
+import type { Total } from '../lists/match-total.ts'
 import { numberText } from '../words.ts'
 
 const minute = 60_000
@@ -31,7 +32,6 @@ export function railRange(filter: MessageFilter, now: number): RailRange {
   return { from: new Date(first).toISOString(), to: new Date(last).toISOString(), stepMs }
 }
 
-type Total = { readonly value: number; readonly relation: 'eq' | 'gte' }
 export type Bucket = { readonly at: string; readonly arrived: Total; readonly dead: Total }
 
 export type Bar = {

@@ -16,7 +16,7 @@ import { type EditDraft, headerCells, keyCell } from '../../domain/payload/edit-
 import { toBase64 } from '../../domain/payload/hex.ts'
 import { hiddenParts } from '../../domain/payload/hidden-parts.ts'
 import { cameOnOneLine, layOut, onOneLine, readValue } from '../../domain/payload/value.ts'
-import { bytesText, headOf } from '../../domain/words.ts'
+import { bytesText, capital, headOf } from '../../domain/words.ts'
 import { MaskNotice } from '../message/mask-notice.tsx'
 import styles from './edit.module.css'
 import { EditSteps } from './edit-steps.tsx'
@@ -179,8 +179,4 @@ function storedOf(
       target: message.target_topic ?? '',
     },
   }
-}
-
-function capital(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1)
 }

@@ -21,7 +21,7 @@ import {
 } from '../../data/queries/messages.ts'
 import { whatNext } from '../../domain/message-words.ts'
 import { type PatchLine, patchText, patchWords, withTests } from '../../domain/payload/patch-from-texts.ts'
-import { counted } from '../../domain/words.ts'
+import { capital, counted } from '../../domain/words.ts'
 import { Timeline } from '../message/timeline.tsx'
 import styles from './edit.module.css'
 
@@ -60,7 +60,7 @@ export function Saved({ before, sent, fault, onSend, reason, lines, stored }: Pr
   return (
     <>
       <Verdict>
-        {sent === null ? 'Saved, and not sent.' : `Saved. ${capital(sent.message)}.`}{' '}
+        {sent === null ? 'Saved, and not sent.' : `Saved. ${capital(sent.message).replace(/\.$/, '')}.`}{' '}
         {sent === null ? '' : 'Whether it worked shows in what comes back.'}
       </Verdict>
       {fault === null ? null : (
@@ -127,8 +127,4 @@ export function Saved({ before, sent, fault, onSend, reason, lines, stored }: Pr
 /** What of its group still wants something, without itself. */
 function openOthers(counts: { PENDING: number; DEAD: number }, own: string): number {
   return Math.max(0, counts.PENDING + counts.DEAD - (own === 'PENDING' || own === 'DEAD' ? 1 : 0))
-}
-
-function capital(text: string): string {
-  return (text.charAt(0).toUpperCase() + text.slice(1)).replace(/\.$/, '')
 }

@@ -9,15 +9,8 @@ import type { Status } from '../../data/queries/status.ts'
 import { perMinute } from '../../domain/now-verdict.ts'
 import { partsOf, progressWords, runTitle } from '../../domain/runs.ts'
 import { spanText } from '../../domain/time.ts'
-import { counted } from '../../domain/words.ts'
+import { counted, publishWords } from '../../domain/words.ts'
 import styles from './now.module.css'
-
-const publishes = {
-  'exactly-once': 'exactly once',
-  'at-least-once': 'at least once',
-  resolve: 'marks as sent without publishing',
-  nothing: 'publishes nothing',
-}
 
 /** After this, the loss clock is old: no ingester looks any more. */
 const staleMs = 60_000
@@ -68,7 +61,7 @@ export function FleetColumns({ status, runs, now }: Props) {
           <li>
             {status.retriers.length === 0
               ? 'No retrier is running.'
-              : `${counted(status.retriers.length, 'retrier')} · ${[...new Set(status.retriers.map((one) => publishes[one.publishes]))].join(', ')}`}
+              : `${counted(status.retriers.length, 'retrier')} · ${[...new Set(status.retriers.map((one) => publishWords[one.publishes]))].join(', ')}`}
           </li>
           {status.retriers
             .filter(({ fault }) => fault !== null)

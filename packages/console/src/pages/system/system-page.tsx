@@ -15,7 +15,7 @@ import { configQuery, meQuery, useMissingRole } from '../../data/session.ts'
 import { cronWords, isJustOver } from '../../domain/system/cron-words.ts'
 import { systemChecks, systemVerdict } from '../../domain/system/system-checks.ts'
 import { spanText } from '../../domain/time.ts'
-import { counted, numberText } from '../../domain/words.ts'
+import { counted, numberText, publishWords } from '../../domain/words.ts'
 import { CheckList } from './check-list.tsx'
 import { RunJobDialog } from './run-job-dialog.tsx'
 import styles from './system.module.css'
@@ -66,13 +66,6 @@ export function SystemPage() {
   )
 }
 
-const publishes = {
-  'exactly-once': 'exactly once',
-  'at-least-once': 'at least once',
-  resolve: 'marks as sent without publishing',
-  nothing: 'publishes nothing',
-}
-
 function Fleet({ status: { ingesters, retriers } }: { status: Status }) {
   if (ingesters.length + retriers.length === 0) return null
   return (
@@ -113,7 +106,7 @@ function Fleet({ status: { ingesters, retriers } }: { status: Status }) {
               {id}
               {fault === null ? null : <Under>{fault}</Under>}
             </Cell>
-            <Cell>sends: {publishes[how]}</Cell>
+            <Cell>sends: {publishWords[how]}</Cell>
             <Cell number>–</Cell>
             <Cell label="Started">
               <Time at={started_at} />

@@ -22,6 +22,9 @@ export type SampledRecord = {
   header_names: string[]
 }
 
+/** `readable`: Kafka gave all that was asked of it. */
+export type Sample = { readable: boolean; oldest: SampledRecord[]; newest: SampledRecord[] }
+
 const maxText = 500
 const maxHeaders = 50
 

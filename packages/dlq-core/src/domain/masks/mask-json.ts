@@ -1,6 +1,7 @@
 // Hides places of a JSON text, in one scan of it. Parsing it and writing it with every digit takes twice as long, and JSON.parse would round
 // numbers; a scan copies what it does not hide, digit by digit.
 
+import { pointerStep } from '../record/json-patch.ts'
 import type { PathState } from './mask-paths.ts'
 
 /** What stands in place of whatever is hidden. */
@@ -112,7 +113,7 @@ function pointerOf(parent: Trail, step: string): string {
   for (let here = parent; here.parent !== null; here = here.parent) steps.push(here.step)
   return steps
     .reverse()
-    .map((step) => `/${step.replaceAll('~', '~0').replaceAll('/', '~1')}`)
+    .map((step) => `/${pointerStep(step)}`)
     .join('')
 }
 

@@ -2,7 +2,7 @@
 // no time and no error tells anything about the messages.
 
 import type { InferOutput } from 'valibot'
-import type { jsonPatchSchema } from '../record/json-patch.ts'
+import { type jsonPatchSchema, nameOfStep } from '../record/json-patch.ts'
 import { isPosition, type PathState } from './mask-paths.ts'
 
 /** Whether a value that contains the JSON, as the filter `payload` asks, would tell of something hidden. */
@@ -44,10 +44,7 @@ export function patchesHidden(patch: readonly Operation[], root: PathState): str
 
 /** A number in a pointer is a member's name or a position. */
 function statesAt(pointer: string, root: PathState): PathState[] {
-  const steps = pointer
-    .split('/')
-    .slice(1)
-    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+  const steps = pointer.split('/').slice(1).map(nameOfStep)
   return steps.reduce<PathState[]>(
     (states, step) => [
       ...new Set(

@@ -1,6 +1,8 @@
 // Which places of a JSON value a mask hides. The JSON Pointers of a mask (`*` is one step, `**` any number of them) become
 // states that are followed step by step, so that a value is walked once, whatever the number of pointers.
 
+import { nameOfStep } from '../record/json-patch.ts'
+
 const one = Symbol('*')
 const deep = Symbol('**')
 type Step = string | typeof one | typeof deep
@@ -14,7 +16,7 @@ export function parseMaskPath(pointer: string): MaskPath | null {
     .slice(1)
     .map((step) => {
       if (step === '*') return one
-      return step === '**' ? deep : step.replaceAll('~1', '/').replaceAll('~0', '~')
+      return step === '**' ? deep : nameOfStep(step)
     })
 }
 

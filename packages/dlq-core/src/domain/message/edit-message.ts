@@ -4,7 +4,7 @@ import type { StoredDecoding } from '../payload/stored-decoding.ts'
 import { decodeHeaders, encodeHeaders } from '../record/header-json.ts'
 import { orderKey } from '../record/order-key.ts'
 import { projectPayload } from '../record/payload-projection.ts'
-import type { Header } from '../record/record.ts'
+import { areSameBytes, type Header } from '../record/record.ts'
 import type { RetryPolicy } from '../retry/retry-policy.ts'
 
 /** The fields that can be edited, as they are now. */
@@ -65,8 +65,8 @@ export function applyEdit(
 ): EditedContent {
   const value = sentValue(before)
   const fields: string[] = []
-  if (wanted.key !== undefined && !isSame(wanted.key, before.record_key)) fields.push('key')
-  if (wanted.value !== undefined && !isSame(wanted.value, value)) fields.push('value')
+  if (wanted.key !== undefined && !areSameBytes(wanted.key, before.record_key)) fields.push('key')
+  if (wanted.value !== undefined && !areSameBytes(wanted.value, value)) fields.push('value')
   const headers = wanted.headers && encodeHeaders(wanted.headers)
   if (headers !== undefined && headers !== plainHeaders(before)) fields.push('headers')
   if (wanted.targetTopic !== undefined && wanted.targetTopic !== before.target_topic) fields.push('target_topic')
@@ -108,8 +108,4 @@ export function sentValue({
 /** Headers without reference to a column, for comparison. */
 function plainHeaders({ record_headers, error_stacktrace }: MessageContent): string | null {
   return record_headers === null ? null : encodeHeaders(decodeHeaders(record_headers, { error_stacktrace }))
-}
-
-function isSame(a: Buffer | null, b: Buffer | null): boolean {
-  return a === null || b === null ? a === b : a.equals(b)
 }

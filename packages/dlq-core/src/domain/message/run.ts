@@ -38,6 +38,11 @@ export type Canary = {
   readonly maxRefailure: number
 }
 
+/** The canary of a row; null where it has none. */
+export function canaryOf({ canary }: { canary: string | null }): Canary | null {
+  return canary === null ? null : (JSON.parse(canary) as Canary)
+}
+
 /** The names of the workflows that carry out runs in the retriers. */
 export const runWorkflows = {
   sent: 'run.send',

@@ -3,7 +3,7 @@
 
 import type { Family } from '../failure/families/family.ts'
 import { stripFailureHeaders } from '../failure/strip-failure-headers.ts'
-import type { Header } from '../record/record.ts'
+import { areSameBytes, type Header } from '../record/record.ts'
 
 export type RecordContent = {
   readonly key: Buffer | null
@@ -53,8 +53,8 @@ export function compareFetched(copy: Copy, fetched: FetchedOriginal): Comparison
 /** `mismatch`, or what a comparison of key, value and headers says. The failure's headers and ours do not count. */
 export function compareOrigin(copy: Copy, original: OriginalRecord): Comparison {
   const differs: ComparedPart[] = []
-  if (!isSame(copy.key, original.key)) differs.push('key')
-  if (!isSame(copy.value, original.value)) differs.push('value')
+  if (!areSameBytes(copy.key, original.key)) differs.push('key')
+  if (!areSameBytes(copy.value, original.value)) differs.push('value')
   if (!sameHeaders(stripFailureHeaders(copy.headers, copy.family), original.headers)) differs.push('headers')
   return { state: stateOf(copy, original, differs), differs }
 }
@@ -70,14 +70,11 @@ function stateOf(copy: Copy, original: OriginalRecord, differs: readonly Compare
   return differs.length === 0 ? 'same' : 'different'
 }
 
-function isSame(a: Buffer | null, b: Buffer | null): boolean {
-  return a === null || b === null ? a === b : a.equals(b)
-}
-
 function sameHeaders(a: readonly Header[], b: readonly Header[]): boolean {
   // Ours may stand on the original, too, where it is a record that a retry sent.
   const plain = stripFailureHeaders(b, null)
   return (
-    a.length === plain.length && a.every(([name, value], at) => name === plain[at]![0] && isSame(value, plain[at]![1]))
+    a.length === plain.length &&
+    a.every(([name, value], at) => name === plain[at]![0] && areSameBytes(value, plain[at]![1]))
   )
 }

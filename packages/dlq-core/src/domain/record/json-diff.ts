@@ -1,9 +1,7 @@
 // The JSON Patch (RFC 6902) that makes one JSON text of another, with every number's digits.
 
-import { parseExact } from './exact-json.ts'
-
-// Not in TypeScript's library yet: https://github.com/tc39/proposal-json-parse-with-source
-const { isRawJSON: isRawNumber } = JSON as unknown as { isRawJSON(value: unknown): boolean }
+import { digitsOf, parseExact } from './exact-json.ts'
+import { pointerStep } from './json-patch.ts'
 
 type Operation = { op: 'add' | 'remove' | 'replace'; path: string; value?: unknown }
 
@@ -34,9 +32,9 @@ function compare(before: unknown, after: unknown, path: string, operations: Oper
     const old = new Map(Object.entries(before))
     const wanted = new Map(Object.entries(after))
     for (const name of old.keys())
-      if (!wanted.has(name) && !note({ op: 'remove', path: `${path}/${escaped(name)}` })) return false
+      if (!wanted.has(name) && !note({ op: 'remove', path: `${path}/${pointerStep(name)}` })) return false
     for (const [name, value] of wanted) {
-      const there = `${path}/${escaped(name)}`
+      const there = `${path}/${pointerStep(name)}`
       const isThere = old.has(name)
       if (!(isThere ? compare(old.get(name), value, there, operations) : note({ op: 'add', path: there, value })))
         return false
@@ -48,9 +46,5 @@ function compare(before: unknown, after: unknown, path: string, operations: Oper
 
 /** A number of parseExact is an object too. */
 function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value)
-}
-
-function escaped(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1')
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && digitsOf(value) === null
 }

@@ -13,6 +13,16 @@ const pointer = v.pipe(
 )
 const value = { value: v.unknown() }
 
+/** A member's name as a step of a JSON Pointer (RFC 6901). */
+export function pointerStep(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1')
+}
+
+/** The name that a step of a JSON Pointer stands for. */
+export function nameOfStep(step: string): string {
+  return step.replaceAll('~1', '/').replaceAll('~0', '~')
+}
+
 export const jsonPatchSchema = v.pipe(
   v.array(
     v.variant(
@@ -99,7 +109,7 @@ function apply(holder: object, operation: Operation, bounds: PatchBounds): void 
 
 /** The object or list that holds the last part of the path, and that part. */
 function locate(holder: object, path: string): { parent: object; key: string } {
-  const keys = ['document', ...path.split('/').slice(1)].map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
+  const keys = ['document', ...path.split('/').slice(1).map(nameOfStep)]
   const key = keys.pop()!
   let parent: unknown = holder
   for (const step of keys) parent = isContainer(parent) ? memberOf(parent, step, path) : missing(path)

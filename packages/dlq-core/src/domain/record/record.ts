@@ -31,3 +31,11 @@ export type DeadLetterRecord = RecordPlace & {
   /** The size of the value where it is too large to be stored; `value` is then null. */
   readonly unstoredValueBytes?: number
 }
+
+/** The most that is stored of a record's key and headers. Kafka's own default for a whole record is a mebibyte. */
+export const maxKeyAndHeaderBytes = 4 * 1024 * 1024
+
+/** Whether two keys or values are the same. */
+export function areSameBytes(a: Buffer | null, b: Buffer | null): boolean {
+  return a === null || b === null ? a === b : a.equals(b)
+}

@@ -1,11 +1,8 @@
 // dlq_messages: which messages a claim takes, as parts of its statement (batches.ts). A share `s` is what may be claimed
 // of one topic, by itself or for one run; `m` is a row of dlq_messages.
 
-import type postgres from 'postgres'
 import { heldUnlessForced } from '../origin/held-for-origin.ts'
-import type { Sql } from '../sql.ts'
-
-type Fragment = postgres.PendingQuery<postgres.Row[]>
+import type { Fragment, Sql } from '../sql.ts'
 
 /** How many due messages of one ordered topic a claim reads to find some that need not wait. */
 const orderedWindow = 20_000

@@ -49,7 +49,7 @@ export async function keepCursor(
   return result.count > 0
 }
 
-/** Writes how far the partition was read, as of `lookedAt`, by the clock of the database. */
+/** Writes how far the partition was read, as of `looked_at`, by the clock of the database. */
 export async function writeCursor(sql: Sql, cursor: Cursor & { looked_at: Date }): Promise<void> {
   const { original_topic, partition, ...rest } = cursor
   await sql`

@@ -1,7 +1,7 @@
 // Topics that look like DLQ topics: a look at some of their records, and dismissing them.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { SampledRecord } from 'dlq-core/domain/discovery/sample.ts'
+import type { Sample, SampledRecord } from 'dlq-core/domain/discovery/sample.ts'
 import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-globs.ts'
 import { writeAudit } from 'dlq-core/queries/change/audit.ts'
 import { dismissCandidate, listCandidates } from 'dlq-core/queries/discovery/candidates.ts'
@@ -178,20 +178,18 @@ async function clusterOf({ sql, access }: Pick<Call, 'sql' | 'access'>, topic: s
 async function untilAnswered(
   { sql, signal }: { sql: Sql; signal: AbortSignal },
   { id, waitMs }: { id: string; waitMs: number },
-): Promise<Answer> {
+): Promise<Sample> {
   for (const until = monotonicNow() + waitMs; monotonicNow() < until && !signal.aborted; await sleep(pollMs)) {
     const answer = await takeSampleAnswer(sql, id)
-    if (answer !== null) return JSON.parse(answer) as Answer
+    if (answer !== null) return JSON.parse(answer) as Sample
   }
   await forgetSample(sql, id)
   throw new ApiError('SYS_DLQ_KAFKA_UNAVAILABLE', 'no ingester has answered; is one running, and does Kafka answer it?')
 }
 
-type Answer = { readable: boolean; oldest: SampledRecord[]; newest: SampledRecord[] }
-
 function sampleJson(
   topic: string,
-  { readable, oldest, newest }: Answer,
+  { readable, oldest, newest }: Sample,
   sight: Sight,
 ): v.InferOutput<typeof sampleSchema> {
   const seen = (record: SampledRecord) => {

@@ -12,7 +12,14 @@ import { ApiError, invalidField } from '../../http/api-error.ts'
 import { type Call, defineRoute } from '../../http/define-route.ts'
 import { shown } from '../../masks/shown.ts'
 import type { Sight } from '../../masks/sight.ts'
-import { type Asked, auditMessage, beingRetried, changeState, holdAsSeen } from '../../messages/change-message.ts'
+import {
+  type Asked,
+  auditMessage,
+  beingRetried,
+  changeState,
+  holdAsSeen,
+  requireEditable,
+} from '../../messages/change-message.ts'
 import { bytesOf, editInput, headersInput, headersOf, isDecoded } from '../../messages/message-content.ts'
 import { exampleMessage, messageJson, messageSchema, sendJsonText } from '../../messages/message-json.ts'
 import { retryMessage } from '../../messages/retry-message.ts'
@@ -242,8 +249,7 @@ export const messageChangeRoutes = [
         const project = payloads?.projectFor(message) ?? projectJson
         const { fields, after } = applyEdit(content, wanted, policy, encoded?.projectWith(project) ?? project)
         if (fields.length > 0) {
-          if (message.status === 'RESOLVED')
-            throw new ApiError('SYS_DLQ_CONFLICT', `message ${message.id} is RESOLVED: what was sent cannot be edited`)
+          requireEditable(message)
           const { actor, request_id } = call.by
           await editMessage(sql, { id: message.id, actor, request_id, reason: asked.reason, fields, after })
           await auditMessage(sql, message, { action: 'message.edit', asked, after: { fields } })

@@ -12,7 +12,7 @@ import { refuseTarget } from '../../fleet/refuse-target.ts'
 import { ApiError, notFound } from '../../http/api-error.ts'
 import { defineRoute } from '../../http/define-route.ts'
 import { refuseTarget as refuseMaskedTarget } from '../../masks/refuse-hidden.ts'
-import { auditMessage, beingRetried, holdAsSeen } from '../../messages/change-message.ts'
+import { auditMessage, beingRetried, holdAsSeen, requireEditable } from '../../messages/change-message.ts'
 import { idOf, ifMatchHeader, messagePath, wholeNumberInPath } from '../../request/request-schemas.ts'
 import { askedOf, changedAnswer, changeFaults, reasonBody, sendMessage } from './message-changes.ts'
 
@@ -99,8 +99,7 @@ export const messageUndoRoutes = [
           payloads?.projectFor(held),
         )
         if (fields.length > 0) {
-          if (held.status === 'RESOLVED')
-            throw new ApiError('SYS_DLQ_CONFLICT', `message ${id} is RESOLVED: what was sent cannot be edited`)
+          requireEditable(held)
           const { actor, request_id } = by
           await editMessage(sql, { id, actor, request_id, reason: asked.reason, fields, after })
           await auditMessage(sql, held, { action: 'message.edit', asked, after: { fields, undoes: number } })

@@ -2,8 +2,9 @@
 // that is missing, is a fault that names its path.
 
 import { digitsOf, parseExact } from '../../record/exact-json.ts'
+import { pointerStep } from '../../record/json-patch.ts'
 import { notFinite } from '../binary/float-text.ts'
-import { PayloadFault } from '../payload-fault.ts'
+import { PayloadFault, refuse } from '../payload-fault.ts'
 import { decimalBytes, timeValue } from './avro-logical.ts'
 import { type AvroType, branchName, type Logical, type RecordType } from './avro-schema.ts'
 import { isNullable } from './read-avro.ts'
@@ -21,10 +22,6 @@ export function compileAvroWriter(type: AvroType): AvroWriter {
     write(parseExact(json), '', chunks)
     return Buffer.concat(chunks)
   }
-}
-
-function refuse(path: string, wanted: string): never {
-  throw new PayloadFault(`${path === '' ? 'the value' : path} must be ${wanted}`)
 }
 
 function compile(type: AvroType, records: Map<RecordType, { write: Write }>): Write {
@@ -172,7 +169,7 @@ function objectAt(value: unknown, path: string): Record<string, unknown> {
 }
 
 function below(path: string, key: string): string {
-  return `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
+  return `${path}/${pointerStep(key)}`
 }
 
 function unionWriter(branches: readonly AvroType[], records: Map<RecordType, { write: Write }>): Write {

@@ -2,8 +2,9 @@
 // old value is read beside the new one, and a part with the same text is copied.
 
 import { digitsOf, parseExact } from '../../record/exact-json.ts'
+import { pointerStep } from '../../record/json-patch.ts'
 import { maxDepth } from '../payload-bounds.ts'
-import { PayloadFault } from '../payload-fault.ts'
+import { refuse } from '../payload-fault.ts'
 import { type BinaryNode, isObject, type ListNode, type MapNode, specialNames, textOf } from './binary-node.ts'
 import { doubleText, floatText, notFinite } from './float-text.ts'
 
@@ -100,7 +101,7 @@ export function writeBinary(json: string, { old, bytes }: { old: BinaryNode; byt
     const names = Object.keys(value)
     writeHead(map, map?.entries.length, names.length, encoder.mapHead)
     const writeValue = (name: string, old: BinaryNode | null) =>
-      write({ value: value[name], old, path: `${path}/${escapeName(name)}`, depth: depth + 1 })
+      write({ value: value[name], old, path: `${path}/${pointerStep(name)}`, depth: depth + 1 })
     const known = new Set<string>()
     for (const [key, oldValue] of map?.entries ?? []) {
       const name = JSON.parse(textOf(key)) as string
@@ -137,14 +138,6 @@ export function writeBinary(json: string, { old, bytes }: { old: BinaryNode; byt
 
   write({ value: parseExact(json), old, path: '', depth: 0 })
   return Buffer.concat(chunks)
-}
-
-function refuse(path: string, wanted: string): never {
-  throw new PayloadFault(`${path === '' ? 'the value' : path} must be ${wanted}`)
-}
-
-function escapeName(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
 export function base64Bytes(text: string): Buffer | null {

@@ -189,20 +189,25 @@ function restartServers({ postgres, kafka }: Stack, onChange: (line: string) => 
   kafka?.onExit(() => void restart('Kafka', kafka))
 }
 
-/** The topics of the demo and of the README's examples. */
+/**
+ * The topics of the demo and of the README's examples. A dead letter is larger than its record: a DLQ topic takes larger
+ * ones, so `dlq doctor` has nothing to say of it.
+ */
+export function demoTopicConfigs(): kafkajs.ITopicConfig[] {
+  const roomy = [{ name: 'max.message.bytes', value: String(2 * 1024 * 1024) }]
+  return demoTopics.flatMap((topic) => [
+    { topic, numPartitions: partitionCount },
+    { topic: `${topic}.dlq.v1`, numPartitions: partitionCount, configEntries: roomy },
+  ])
+}
+
 export async function createDemoTopics(brokers: string[]): Promise<void> {
   const admin = new kafkajs.Kafka({ clientId: 'dlq-dev', brokers, logLevel: kafkajs.logLevel.NOTHING }).admin()
   await admin.connect()
   try {
     const existing = await admin.listTopics()
-    const topics = demoTopics
-      .flatMap((topic) => [topic, `${topic}.dlq.v1`])
-      .filter((topic) => !existing.includes(topic))
-    if (topics.length > 0)
-      await createTopics(
-        admin,
-        topics.map((topic) => ({ topic, numPartitions: partitionCount })),
-      )
+    const topics = demoTopicConfigs().filter(({ topic }) => !existing.includes(topic))
+    if (topics.length > 0) await createTopics(admin, topics)
   } finally {
     await admin.disconnect()
   }

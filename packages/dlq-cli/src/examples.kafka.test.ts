@@ -270,6 +270,19 @@ test('bash completes the names of commands and options', async () => {
   expect((await complete('dlq gr', 1)).stdout).toBe('groups\n')
   expect((await complete('dlq groups re', 2)).stdout).toBe('resolve reopen\n')
   expect((await complete('dlq runs items --out', 3)).stdout).toBe('--outcome\n')
+  expect((await complete('dlq ls --sort n', 3)).stdout).toBe('newest next_due\n')
+  expect((await complete('dlq help gr', 2)).stdout).toBe('groups\n')
+  // A value that nobody can guess is no option.
+  expect((await complete("dlq ls --topic ''", 3)).stdout).toBe('\n')
+})
+
+test('fish completes them too', async () => {
+  if ((await run('fish --version')).code !== 0) return console.log('no fish here, so not run')
+  const complete = (line: string) => run(`dlq completion fish > f; fish -c "source ./f; complete -C '${line}'"`)
+  expect((await complete('dlq ls --sort n')).stdout).toBe('newest\nnext_due\n')
+  expect((await complete('dlq help gr')).stdout).toBe('groups\n')
+  // "--limit" is an option of the list of runs alone.
+  expect((await complete('dlq runs watch --l')).stdout).toBe('')
 })
 
 test('zsh completes them too', async () => {

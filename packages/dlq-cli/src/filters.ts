@@ -54,12 +54,17 @@ export function filterOf(options: Record<string, unknown>): Filter {
   ])
   const given = named.filter(([, value]) => value !== undefined)
   return Object.fromEntries(
-    given.map(([name, value]) => [name, times.has(name as string) ? momentOf(String(value), now) : value]),
+    given.map(([name, value]) => [
+      name,
+      times.has(name as string) ? momentOf(String(name), String(value), now) : value,
+    ]),
   ) as Filter
 }
 
 /** `-24h` as the console has it. What is no relative time is the API's to judge. */
-function momentOf(text: string, now: number): string {
+function momentOf(name: string, text: string, now: number): string {
+  if (durationMs(text) !== null)
+    throw new CliError(exitCodes.usage, `--${name.replaceAll('_', '-')}: ${text} ago is -${text}`)
   const ms = /^-\d{1,6}[smhd]$/.test(text) ? durationMs(text.slice(1)) : null
   return ms === null ? text : new Date(now - ms).toISOString()
 }

@@ -134,3 +134,42 @@ test('a doctor ends with 1 where there is a fault, and warnings alone leave it 0
                      values ('r', 'exactly-once', now())`
   expect(await levels()).toEqual({ code: 0, levels: new Set(['ok', 'warning']) })
 })
+
+test('wrong use is said in one voice, with where to read on', async () => {
+  expect(await run('ls --stauts DEAD')).toEqual({
+    ...{ code: 64, stdout: '' },
+    stderr: "dlq: unknown option '--stauts'\n(Did you mean --status?)\nsee dlq ls --help\n",
+  })
+  expect(await run('runs wtch')).toMatchObject({ code: 64, stderr: expect.stringMatching(/\nsee dlq runs --help\n$/) })
+  expect(await run('ls --failed-from 24h')).toEqual({
+    ...{ code: 64, stdout: '', stderr: 'dlq: --failed-from: 24h ago is -24h\n' },
+  })
+})
+
+test('on a terminal a message is told in lines that fit, and elsewhere whole', async () => {
+  const trace = `com.example.Late: ${'x'.repeat(300)}`
+  const id = await insertMessageRow(database.sql, { record_headers: database.sql.json([['trace', trace]]) })
+  expect((await run(`show ${id}`)).stdout).toContain(trace)
+  const { stdout } = await run(`show ${id}`, { columns: 60 })
+  expect(stdout).toMatch(/^ {2}header {6}trace: com\.example\.Late: x+…$/m)
+  expect(stdout).toMatch(/^ {2}failed {6}1 time, \d+ s ago$/m)
+  expect((await run(`show ${id} --wide`, { columns: 60 })).stdout).toContain(trace)
+})
+
+test('error groups stand in the order in which they were seen, and their last ones are not left out in silence', async () => {
+  const { sql } = database
+  const at = ['2026-01-01', '2026-01-03', '2026-01-02']
+  for (const [n, seen] of at.entries()) {
+    const id = `00000000-0000-8000-8000-00000000001${n}`
+    // Stored in another order than they failed, as where a backlog is read.
+    await sql`insert into dlq.dlq_groups (id, version, error_class, message, title, first_seen_at, last_seen_at)
+              values (${id}, 1, 'Late', 'm', ${`seen ${seen}`}, ${seen}, now() + ${n} * interval '1 s')`
+    await sql`insert into dlq.dlq_group_topics (dlq_topic, group_id, first_seen_at, last_seen_at)
+              values ('seen.dlq.v1', ${id}, ${seen}, ${seen})`
+    await insertMessageRow(sql, { dlq_topic: 'seen.dlq.v1', group_id: id, record_timestamp: seen, created_at: seen })
+  }
+  const seen = ({ stdout }: { stdout: string }) => stdout.match(/seen 2026\S+/g)
+  expect(seen(await run('groups'))).toEqual(['seen 2026-01-03', 'seen 2026-01-02', 'seen 2026-01-01'])
+  const first = await run('groups --limit 1', { columns: 80, ask: () => Promise.reject(new Error('not asked')) })
+  expect(first.stderr).toBe('there are more: --limit\n')
+})

@@ -68,7 +68,9 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
           help += text
         },
         writeErr: (text) => terminal.note(text.trimEnd()),
+        outputError: (text, write) => write(text.replace(/^error: /, 'dlq: ')),
       })
+      .showHelpAfterError(`see ${pathOf(command)} --help`)
   const attempt = (step: Promise<unknown>) =>
     step.catch((error: unknown) => {
       exitCode = faultOf(error, terminal)
@@ -80,6 +82,11 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
 
 export function everyCommand(command: Command): Command[] {
   return [command, ...command.commands.flatMap(everyCommand)]
+}
+
+/** "dlq runs watch". */
+function pathOf(command: Command): string {
+  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`
 }
 
 function faultOf(error: unknown, terminal: Terminal): number {

@@ -6,6 +6,7 @@ import { buildTestBundle, runLine, type TestBundle } from './testing/test-bundle
 
 const answers: Record<string, (response: ServerResponse) => unknown> = {
   page: (response) => response.setHeader('content-type', 'text/html; charset=utf-8').end('<html>Sign in</html>'),
+  other: (response) => response.writeHead(404, { 'content-type': 'text/plain' }).end('404 page not found'),
   moved: (response) => response.writeHead(302, { location: '/page/login' }).end(),
   cut(response) {
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' }).write('{"messages":')
@@ -44,5 +45,12 @@ test.each(['ls --export csv', 'status'])('an answer to %s that breaks off is sai
   expect(await run(`dlq ${command}`, 'cut')).toMatchObject({
     code: 69,
     stderr: expect.stringMatching(/^dlq: the answer of http:\S+ broke off: .*\n$/),
+  })
+})
+
+test('an address that is no API is told from what the API does not have', async () => {
+  expect(await run('dlq status', 'other')).toEqual({
+    ...{ code: 69, stdout: '' },
+    stderr: `dlq: ${address}/other answers, and has no /other/api/v1/status: give the address of the API\n`,
   })
 })

@@ -18,8 +18,12 @@ export type Session = {
   context: Context & { name: string }
   api: DlqClient
   json: boolean
+  /** Columns of the terminal; null where nothing is to be cut. */
+  width: number | null
   /** JSON with --json, in the API's own shapes; else what `render` makes of it for people. */
   print<T>(data: T, render: (data: T) => string): Promise<void>
+  /** To a person who sees a part of a list: that there is more, or why it ends. `next`: where the rest begins. */
+  noteMore(next: string | null, words?: string): void
   table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], nothing?: string): string
   /** Once, or again and again with --watch, until Ctrl-C. */
   watched(pass: () => Promise<void>): Promise<void>
@@ -44,7 +48,7 @@ export function openSession(
   return {
     terminal,
     context,
-    json,
+    ...{ json, width },
     api: createDlqClient({
       baseUrl: context.api,
       json: exactJson,
@@ -58,6 +62,9 @@ export function openSession(
       },
     }),
     print: (data, render) => write(json ? exactJson.stringify(data, options.watch ? undefined : 2) : render(data)),
+    noteMore(next, words = 'there are more: --limit') {
+      if (terminal.interactive && next !== null && !options.watch) terminal.note(words)
+    },
     table: (rows, columns, nothing = 'nothing found') => (rows.length === 0 ? nothing : table(rows, columns, width)),
     async watched(pass) {
       if (!options.watch) return pass()
@@ -81,6 +88,12 @@ async function reach(request: Request, api: string): Promise<Response> {
   })
   const { body, headers, ok, status } = response
   const location = headers.get('location')
+  // Of the API, also what is not found is JSON.
+  if (status === 404 && !headers.get('content-type')?.startsWith('application/json'))
+    throw new CliError(
+      exitCodes.unavailable,
+      `${api} answers, and has no ${new URL(request.url).pathname}: give the address of the API`,
+    )
   if (location !== null && status >= 300 && status < 400)
     throw new CliError(
       exitCodes.unavailable,

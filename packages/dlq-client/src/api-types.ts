@@ -3147,6 +3147,7 @@ export interface components {
                         best_per_second: number | null;
                         /** @description How long it would take; null where that is not known, or it would not catch up. */
                         minutes: number | null;
+                        /** @description False: it is behind, and has never read faster. Null while that is not known, as of a group that keeps up. */
                         catches_up: boolean | null;
                         /** @description The records that it has read before. */
                         seen_before: number | null;

@@ -76,6 +76,7 @@ test('somebody else’s change while one edits is shown beside one’s own, and 
       await page.getByRole('button', { name: 'Review' }).click()
       await page.getByRole('button', { name: 'Save only' }).click()
       await page.getByText('Saved, and not sent.').waitFor()
+      expect(await page.getByText('This is what you typed before').count()).toBe(0)
       expect(await storedValue(id)).toBe('{"amount":5}')
     } else {
       await page.getByRole('button', { name: 'Take theirs' }).click()
@@ -99,6 +100,17 @@ test('a run whose count has changed since the draft is refused with both numbers
   expect(await fault.textContent()).toMatch(/7[\s\S]*4|4[\s\S]*7/)
   await page.getByRole('button', { name: /^Retry 7 messages/ }).click()
   await page.getByText('7 sent.').waitFor()
+})
+
+test('the reason of a draft stays over a reload, and is in its link', async () => {
+  const id = await insertGroupedRow(console_, rejected({ original_topic: 'browser-reason' }))
+  const page = await console_.open(`/runs/new?kind=retry&topic=browser-reason#ids=${id}`)
+  const field = page.getByLabel('Reason (not needed)')
+  await field.fill('PAY-1: 100 % mended & tried')
+  await page.waitForURL(/reason=PAY-1/)
+  await page.reload()
+  await eventually(async () => expect(await field.inputValue()).toBe('PAY-1: 100 % mended & tried'))
+  expect(page.url()).toContain(id)
 })
 
 test('what a policy holds, because something newer of its key was sent, is sent too where the draft says so', async () => {

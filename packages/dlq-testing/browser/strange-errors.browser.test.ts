@@ -90,6 +90,16 @@ test('a character that turns the text around is named wherever the error stands'
   }
 })
 
+test('an error without a place in the code is told once in lists, in two lines at most', async () => {
+  const error_message = `refused at the door ${'because nobody knows '.repeat(20).trim()}`
+  await letter({ original_topic: 'browser-wordy', error_class: 'com.example.WordyException', error_message })
+  const page = await console_.open('/groups?q=WordyException', { screen: 'phone' })
+  const row = page.getByRole('link', { name: /WordyException/ }).first()
+  await row.waitFor()
+  expect((await row.boundingBox())!.height).toBeLessThan(120)
+  expect((await row.textContent())!.match(/refused at the door/g)).toHaveLength(1)
+})
+
 test('a value that comes slowly is said to be on its way', async () => {
   const id = await letter({ record_value: Buffer.from(`{"filler":"${'x'.repeat(2048)}"}`) })
   const page = await console_.open('/settings')

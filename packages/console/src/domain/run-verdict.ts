@@ -1,7 +1,7 @@
 // A run in sentences. A run that sent everything is not good until what it sent has stayed away.
 
 import { foundWords } from './payload/origin-words.ts'
-import { activeStatuses, type RunFacts, type RunVerdicts, totalText } from './runs.ts'
+import { actedWords, activeStatuses, type RunFacts, type RunVerdicts } from './runs.ts'
 import { spanText } from './time.ts'
 import { capital, counted, numberText, plural } from './words.ts'
 
@@ -10,7 +10,7 @@ export type RunTimes = { readonly created_at: string; readonly ended_at: string 
 const sendingKinds: ReadonlySet<string> = new Set(['retry', 'redirect'])
 
 export function runVerdict(run: RunFacts & RunTimes, now: number): string {
-  const { status, progress, matched, kind } = run
+  const { status, progress, kind } = run
   const sending = sendingKinds.has(kind)
   const sent = progress.resolved + progress.failed_again
   if (activeStatuses.has(status)) {
@@ -21,7 +21,7 @@ export function runVerdict(run: RunFacts & RunTimes, now: number): string {
     const read = sending ? readWords(progress.verdicts) : null
     const rest = read === null ? '' : ` ${read}`
     if (kind === 'origin') return `${state}. ${foundWords(progress.origins) ?? 'Nothing is compared yet.'}`
-    return `${state}: ${numberText(acted)} of ${totalText(matched)} ${sending ? 'sent' : 'done'}.${back}${rest}`
+    return `${state}: ${actedWords(run, acted)} ${sending ? 'sent' : 'done'}.${back}${rest}`
   }
   const ended = run.ended_at === null ? 0 : now - Date.parse(run.ended_at)
   const how = status === 'completed' ? '' : status === 'cancelled' ? 'Cancelled: ' : 'Failed: '

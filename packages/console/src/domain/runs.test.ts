@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { leftWords, partsOf, type RunFacts } from './runs.ts'
+import { leftWords, partsOf, progressWords, type RunFacts } from './runs.ts'
 
 const none = { taken: 0, waiting: 0, done: 0, resolved: 0, failed: 0, failed_again: 0, withdrawn: 0, given_back: 0 }
 const runOf = (run: Partial<RunFacts>, progress: Partial<RunFacts['progress']>): RunFacts => ({
@@ -30,4 +30,11 @@ test('the parts of a bar are never more than the whole', () => {
     runOf({ matched: { value: 10, relation: 'gte' } }, { taken: 8, resolved: 8, done: 3, skipped: { dead: 2 } }),
   )
   expect(parts.reduce((sum, { count }) => sum + count, 0)).toBe(parts[0]!.of)
+})
+
+test('a run is said to be so far of what matched, and never further than that', () => {
+  expect(progressWords(runOf({}, { done: 59 }))).toBe('completed, 59 of 72 done')
+  expect(progressWords(runOf({}, { done: 72 }))).toBe('completed, 72 of 72 done')
+  // Messages that were being sent when the matching were counted came back, and were taken too.
+  expect(progressWords(runOf({}, { done: 80 }))).toBe('completed, 80 done')
 })

@@ -100,16 +100,21 @@ export function runTitle({ kind, matched, target_topic, adopt = false }: RunFact
 
 /** "34 of 185 sent, 11 came back, 38/s, about 3 s left". */
 export function progressWords(run: RunFacts): string {
-  const { status, progress, matched } = run
+  const { status, progress } = run
   const acted = progress.resolved + progress.failed_again + progress.done
   const verb = run.kind === 'retry' || run.kind === 'redirect' ? 'sent' : 'done'
-  const words = [`${numberText(acted)} of ${totalText(matched)} ${verb}`]
+  const words = [`${actedWords(run, acted)} ${verb}`]
   if (progress.failed_again > 0) words.push(`${numberText(progress.failed_again)} came back`)
   if (progress.failed > 0) words.push(`${numberText(progress.failed)} refused`)
   if (status !== 'running') words.unshift(status)
   if (status === 'running' && progress.rate !== null) words.push(`${rateNumber(progress.rate)}/s`)
   if (status === 'running' && progress.eta_seconds !== null) words.push(`about ${etaText(progress.eta_seconds)} left`)
   return words.join(', ')
+}
+
+/** "34 of 185". What was being sent when the matching were counted may be taken too: then there are more, and no "of". */
+export function actedWords({ matched }: RunFacts, acted: number): string {
+  return acted > matched.value ? numberText(acted) : `${numberText(acted)} of ${totalText(matched)}`
 }
 
 function etaText(seconds: number): string {

@@ -39,6 +39,7 @@ export function addGroups(program: Command): void {
       }
       const page = await dataOf(session.api.GET('/api/v1/groups', { params: { query } }))
       await session.print(page, ({ groups }) => groupTable(groups, session))
+      session.noteMore(page.next_cursor)
     }),
   )
 
@@ -94,16 +95,18 @@ function untilOf(text: string): string {
 
 function groupTable(groups: readonly Group[], { table }: Session): string {
   const now = Date.now()
+  // The API's page is in the order in which they were stored last.
+  const seen = ({ last_seen_at: at }: Group) => Date.parse(at)
   return table(
-    groups,
+    groups.toSorted((a, b) => seen(b) - seen(a)),
     [
-      { title: 'GROUP', value: ({ id }) => id },
-      { title: 'STATE', value: ({ state, regressed }) => (regressed ? 'regressed' : state), rank: 2 },
+      { title: 'GROUP', value: ({ id }) => id, whole: true },
+      { title: 'STATE', value: ({ state, regressed }) => (regressed ? 'regressed' : state), rank: 3 },
       { title: 'DEAD', value: ({ counts }) => count(counts.DEAD), right: true },
-      { title: 'PENDING', value: ({ counts }) => count(counts.PENDING), right: true, rank: 3 },
-      { title: 'LAST SEEN', value: ({ last_seen_at }) => ago(last_seen_at, now), right: true, rank: 1 },
+      { title: 'PENDING', value: ({ counts }) => count(counts.PENDING), right: true, rank: 1 },
+      { title: 'LAST SEEN', value: ({ last_seen_at }) => ago(last_seen_at, now), right: true, rank: 2 },
       { title: 'OWNER', value: ({ owner }) => owner, rank: 4 },
-      { title: 'ERROR', value: ({ title }) => title },
+      { title: 'ERROR', value: ({ title }) => title, enough: 20 },
     ],
     'no error groups',
   )

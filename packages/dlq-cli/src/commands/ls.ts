@@ -47,31 +47,32 @@ export function addLs(program: Command): void {
       const page = await dataOf(session.api.GET('/api/v1/messages', { params: { query } }))
       await session.print(page, ({ messages }) => messageTable(messages, session))
       const { next_cursor: next, bounded } = page.pagination
-      if (session.terminal.interactive && next !== null && !options.watch)
-        session.terminal.note(
-          bounded ? 'the search stopped after half a second: narrow the filter' : 'there are more: --limit',
-        )
+      session.noteMore(next, bounded ? 'the search stopped after half a second: narrow the filter' : undefined)
     })
   })
 }
 
-function messageTable(messages: readonly ListedMessage[], { table }: Pick<Session, 'table'>): string {
+/** In a terminal, the class in short: its package would take the place of what happened. */
+function errorText(
+  { error_class: name, error_message: text }: ListedMessage,
+  { width }: Pick<Session, 'width'>,
+): string {
+  return name ? `${width === null ? name : name.slice(name.lastIndexOf('.') + 1)}: ${text}` : text
+}
+
+function messageTable(messages: readonly ListedMessage[], session: Pick<Session, 'table' | 'width'>): string {
   const now = Date.now()
-  return table(
+  return session.table(
     messages,
     [
-      { title: 'ID', value: ({ id }) => id },
+      { title: 'ID', value: ({ id }) => id, whole: true },
       { title: 'STATUS', value: ({ status }) => status },
-      { title: 'TOPIC', value: ({ original_topic }) => original_topic, rank: 1 },
+      { title: 'TOPIC', value: ({ original_topic }) => original_topic, rank: 2 },
       { title: 'GROUP', value: ({ consumer_group }) => consumer_group, rank: 4 },
       { title: 'ATTEMPTS', value: (row) => `${row.retry_count}/${row.max_retries}`, right: true, rank: 5 },
-      { title: 'FAILED', value: ({ last_failed_at }) => ago(last_failed_at, now), right: true, rank: 2 },
+      { title: 'FAILED', value: ({ last_failed_at }) => ago(last_failed_at, now), right: true, rank: 3 },
       { title: 'NEXT', value: ({ next_retry_at }) => ago(next_retry_at, now), right: true, rank: 6 },
-      {
-        title: 'ERROR',
-        value: ({ error_class: name, error_message: text }) => (name ? `${name}: ${text}` : text),
-        rank: 3,
-      },
+      { title: 'ERROR', value: (message) => errorText(message, session), rank: 1, enough: 20 },
     ],
     'no messages',
   )

@@ -25,6 +25,7 @@ export function addRuns(program: Command): void {
       const query = { page_size: limit }
       const answer = await dataOf(session.api.GET('/api/v1/runs', { params: { query } }))
       await session.print(answer, ({ runs }) => runTable(runs, session))
+      session.noteMore(answer.next_cursor)
     }),
   )
 
@@ -70,7 +71,7 @@ export function addRuns(program: Command): void {
         session.table(
           items,
           [
-            { title: 'ID', value: ({ id }) => id },
+            { title: 'ID', value: ({ id }) => id, whole: true },
             { title: 'OUTCOME', value: ({ outcome }) => outcome },
             { title: 'DETAIL', value: ({ detail }) => detail, rank: 1 },
           ],
@@ -184,7 +185,7 @@ function runTable(runs: readonly Run[], { table }: Session): string {
   return table(
     runs,
     [
-      { title: 'RUN', value: ({ id }) => id },
+      { title: 'RUN', value: ({ id }) => id, whole: true },
       { title: 'KIND', value: ({ kind }) => kind },
       { title: 'STATUS', value: ({ status }) => status },
       { title: 'MATCHED', value: ({ matched }) => count(matched.value), right: true },

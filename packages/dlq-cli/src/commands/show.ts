@@ -5,6 +5,7 @@ import type { components } from 'dlq-client/api-types.ts'
 import { exactJson } from 'dlq-client/json/exact-json.ts'
 import { defineCommand, onCall, withOutput } from '../define-command.ts'
 import { CliError, exitCodes } from '../exit-codes.ts'
+import { cut } from '../output/table.ts'
 import { ago, count, plain, plainLines } from '../output/words.ts'
 import type { CommonOptions, Session } from '../session.ts'
 
@@ -24,7 +25,9 @@ export function addShow(program: Command): void {
     if (value && key)
       throw new CliError(exitCodes.usage, '--value and --key exclude each other: each writes bytes and nothing else')
     if (value || key) return writeBytes(session, id!, value ? 'value' : 'key')
-    await session.print(await dataOf(session.api.GET('/api/v1/dlq/messages/{id}', { params })), detailText)
+    await session.print(await dataOf(session.api.GET('/api/v1/dlq/messages/{id}', { params })), (data) =>
+      detailText(data, session.width),
+    )
   })
 }
 
@@ -46,7 +49,7 @@ export async function bytesOf({ api }: Session, id: string, part: 'key' | 'value
   return new Uint8Array(data ?? new ArrayBuffer(0))
 }
 
-function detailText(message: Detail): string {
+function detailText(message: Detail, width: number | null): string {
   const now = Date.now()
   const { original, dlq } = message
   const lines = [
@@ -55,7 +58,7 @@ function detailText(message: Detail): string {
     `  original    ${place(original.topic, original.partition, original.offset)}${original.topic_source === 'guessed' ? ' (guessed)' : ''}`,
     `  dlq         ${dlq ? place(dlq.topic, dlq.partition, dlq.offset) : 'reported by an application'}`,
     `  group       ${plain(message.consumer_group)}`,
-    `  failed      ${count(message.failure_count)} time${message.failure_count === 1 ? '' : 's'}, ${ago(message.first_failed_at, now)} to ${ago(message.last_failed_at, now)}`,
+    `  failed      ${failedText(message, now)}`,
     `  attempts    ${message.retry_count} of ${message.max_retries}`,
     `  next        ${message.next_retry_at ? ago(message.next_retry_at, now) : 'only when somebody asks'}`,
     ...(message.not_retryable_because ? [`  not retried ${plain(message.not_retryable_because)}`] : []),
@@ -68,13 +71,20 @@ function detailText(message: Detail): string {
     // An API from before Avro was read says nothing of it.
     ...(message.decoding ? [`  decoded     ${plain(decodedText(message.decoding))}`] : []),
   ]
+  // A header may hold the stack trace that stands below.
+  const line = (text: string) => (width === null ? text : cut(text, width))
   for (const { name, value, encoding } of message.headers ?? [])
-    lines.push(`  header      ${plain(name)}: ${plain(value)}${encoding === 'text' ? '' : ` (${encoding})`}`)
+    lines.push(line(`  header      ${plain(name)}: ${plain(value)}${encoding === 'text' ? '' : ` (${encoding})`}`))
   for (const attempt of message.attempts)
     lines.push(`  attempt ${String(attempt.number).padEnd(3)} ${attemptText(attempt)}`)
   if (message.payload !== null) lines.push('', plainLines(exactJson.stringify(message.payload, 2)))
   if (message.error_stacktrace) lines.push('', plainLines(message.error_stacktrace.trimEnd()))
   return lines.join('\n')
+}
+
+function failedText({ failure_count, first_failed_at: first, last_failed_at: last }: Detail, now: number): string {
+  const when = first === last ? ago(last, now) : `${ago(first, now)} to ${ago(last, now)}`
+  return `${count(failure_count)} time${failure_count === 1 ? '' : 's'}, ${when}`
 }
 
 function decodedText({ state, format, schema, compression, problem }: NonNullable<Detail['decoding']>): string {

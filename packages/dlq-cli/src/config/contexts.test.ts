@@ -28,6 +28,9 @@ test('the address of the console stands for that of its API', () => {
   expect(apiOf('https://ops.example/dlq/console')).toBe('https://ops.example/dlq')
   expect(apiOf('https://console.example/')).toBe('https://console.example')
   expect(apiOf('https://ops.example/console/?state=open#now')).toBe('https://ops.example')
+  expect(apiOf('https://ops.example/dlq/console/groups/0198c1d2?n=2')).toBe('https://ops.example/dlq')
+  expect(apiOf('https://ops.example/console/messages?status=DEAD')).toBe('https://ops.example')
+  expect(apiOf('https://ops.example/console/dlq')).toBe('https://ops.example/console/dlq')
 })
 
 test('an address is as requests have it, so that --curl leaves out exactly the address', () => {

@@ -71,9 +71,13 @@ export function chooseContext(env: NodeJS.ProcessEnv, name: string | undefined):
   return { name: chosen, ...context, api: checkedApi(context.api) }
 }
 
+/** A prefix may end with "console", so only the console's own sections may follow. */
+const consolePage =
+  /\/console(\/+|\/(groups|messages|runs|topics|policies|audit|events|system|settings|sign-in)(\/.*)?)?$/
+
 /**
- * The address as requests have it, without a default port or a query. That of the console, which people have in front of
- * them, stands for that of its API.
+ * The address as requests have it, without a default port or a query. That of a page of the console, which people have
+ * in front of them, stands for that of its API.
  */
 export function checkedApi(api: string): string {
   const parsed = v.safeParse(contextSchema.entries.api, api)
@@ -84,5 +88,5 @@ export function checkedApi(api: string): string {
       exitCodes.configuration,
       'an address may hold no user and no password: give a token, by --token-file, --token-command or DLQ_TOKEN',
     )
-  return `${origin}${pathname}`.replace(/\/+$/, '').replace(/\/console$/, '')
+  return `${origin}${pathname}`.replace(consolePage, '').replace(/\/+$/, '')
 }

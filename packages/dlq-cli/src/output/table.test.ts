@@ -26,6 +26,20 @@ test('in a narrow terminal, columns of a high rank go first, then the widest is 
   expect(table(rows, columns, 20).split('\n')).toEqual(['ID  TEXT', 'a   a long explanat…', 'b   支付失败'])
 })
 
+test('an id is never cut, and a text that says enough is worth more than another column', () => {
+  const [id, text, group] = columns
+  const cut = [
+    { ...id!, value: () => '0198c1d2-7e4f' },
+    { ...text!, rank: 1, enough: 12 },
+    { ...group!, rank: 2 },
+  ]
+  expect(table(rows, cut, 40).split('\n')[1]).toBe('0198c1d2-7e4f  a long explanat…  billing')
+  expect(table(rows, cut, 30).split('\n')[1]).toBe('0198c1d2-7e4f  a long explana…')
+  expect(table(rows, cut, 20).split('\n')[1]).toBe('0198c1d2-7e4f')
+  const whole = cut.map((column) => ({ ...column, whole: true }))
+  expect(table(rows, whole, 10).split('\n')[1]).toBe('0198c1d2-7e4f')
+})
+
 test('no line is wider than the terminal, whatever the cells hold', () => {
   const cell = fc.string({ unit: 'grapheme', maxLength: 60 })
   fc.assert(

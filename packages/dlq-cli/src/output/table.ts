@@ -1,5 +1,5 @@
 // Tables for people: as wide as the terminal, without lines around cells, so they can be copied. Columns of a high rank
-// are left out first; then the widest column is cut. In a pipe, and with --wide, nothing is left out or cut.
+// are left out first; then the widest column is cut, but no id. In a pipe, and with --wide, nothing is left out or cut.
 import stringWidth from 'string-width'
 import { plain } from './words.ts'
 
@@ -9,6 +9,10 @@ export type Column<Row> = {
   /** 0 is never left out; the highest goes first. */
   rank?: number
   right?: boolean
+  /** Never cut, as an id: half of it finds nothing. */
+  whole?: boolean
+  /** A text that says enough in so many columns: others are left out only until it has them. Else half of it. */
+  enough?: number
 }
 
 const gap = '  '
@@ -31,18 +35,20 @@ export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]
   )
 }
 
-type Measured = { rank?: number; width: number }
+type Measured = { rank?: number; width: number; whole?: boolean; enough?: number }
 
 function fit<T extends Measured>(columns: readonly T[], width: number): T[] {
   const shown = columns.map((column) => ({ ...column }))
   const excess = () => shown.reduce((sum, column) => sum + column.width + gap.length, -gap.length) - width
   for (;;) {
-    // A column that would fit after a cut down to half is worth cutting; before that, the least important one goes.
-    const widest = shown.reduce((a, b) => (b.width > a.width ? b : a))
+    // A column that would say enough after a cut is worth cutting; before that, the least important one goes.
+    const cuttable = shown.filter(({ whole }) => !whole)
+    const widest = cuttable.reduce((a, b) => (b.width > a.width ? b : a), cuttable[0] ?? shown[0]!)
     const least = shown.reduce((a, b) => ((b.rank ?? 0) > (a.rank ?? 0) ? b : a))
     if (excess() <= 0) return shown
-    if (widest.width - excess() >= Math.max(minWidth, widest.width / 2) || (least.rank ?? 0) === 0) {
-      widest.width = Math.max(minWidth, widest.width - excess())
+    const { enough = widest.width / 2 } = widest
+    if (widest.width - excess() >= Math.max(minWidth, enough) || (least.rank ?? 0) === 0) {
+      if (!widest.whole) widest.width = Math.max(minWidth, widest.width - excess())
       return shown
     }
     shown.splice(shown.indexOf(least), 1)
@@ -56,7 +62,8 @@ function pad(text: string, width: number, right: boolean): string {
 
 const graphemes = new Intl.Segmenter()
 
-function cut(text: string, width: number): string {
+/** `text` in `width` columns of a terminal, with … where it was cut. */
+export function cut(text: string, width: number): string {
   if (stringWidth(text) <= width) return text
   let kept = ''
   let used = 1

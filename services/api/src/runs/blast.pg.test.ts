@@ -52,7 +52,7 @@ test('a dry run names who else gets the records, who had them before, and what t
             lag: 0,
             seen_before: null,
           },
-          ...{ per_second: 10, best_per_second: 10.05, minutes: null, catches_up: false },
+          ...{ per_second: 10, best_per_second: 10.05, minutes: null, catches_up: null },
         },
         {
           ...{
@@ -160,11 +160,20 @@ test('a token for some topics learns nothing of the groups of others', async () 
 })
 
 test('how long a group takes follows from what its best rate leaves, and from the run’s rate', () => {
-  const rates = { per_second: 40, best_per_second: 100 }
+  const rates = { per_second: 40, best_per_second: 100, lag: 12 }
   expect(timeOf(rates, { messages: 3600, ratePerSecond: null })).toEqual({ minutes: 1, catches_up: true })
   expect(timeOf(rates, { messages: 3600, ratePerSecond: 10 })).toEqual({ minutes: 6, catches_up: true })
   expect(timeOf({ ...rates, best_per_second: null }, { messages: 1, ratePerSecond: null })).toEqual({
     minutes: null,
     catches_up: null,
   })
+})
+
+test('a group that is behind at its best rate would not catch up; how fast one that keeps up could be, nobody knows', () => {
+  const rates = { per_second: 40, best_per_second: 40 }
+  const of = { messages: 3600, ratePerSecond: null }
+  expect(timeOf({ ...rates, lag: 5000 }, of)).toEqual({ minutes: null, catches_up: false })
+  expect(timeOf({ ...rates, lag: 12 }, of)).toEqual({ minutes: null, catches_up: null })
+  expect(timeOf({ ...rates, lag: 0 }, of)).toEqual({ minutes: null, catches_up: null })
+  expect(timeOf({ ...rates, lag: null }, of)).toEqual({ minutes: null, catches_up: null })
 })

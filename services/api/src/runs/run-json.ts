@@ -153,7 +153,7 @@ const noExtras: RunExtras = { heldUpBy: null, arrivedSince: null }
 
 export function runJson(run: Shown<RunView>, { heldUpBy, arrivedSince } = noExtras, now = new Date()): RunJson {
   const { rate, etaSeconds } = progressOf(run, {
-    matched: run.matched,
+    ...{ matched: run.matched, step: run.step },
     startedAt: run.started_at,
     endedAt: run.ended_at,
     now,

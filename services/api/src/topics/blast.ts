@@ -59,7 +59,12 @@ export const blastSchema = v.pipe(
               number,
               v.description('How long it would take; null where that is not known, or it would not catch up.'),
             ),
-            catches_up: v.nullable(v.boolean()),
+            catches_up: v.pipe(
+              v.nullable(v.boolean()),
+              v.description(
+                'False: it is behind, and has never read faster. Null while that is not known, as of a group that keeps up.',
+              ),
+            ),
             seen_before: v.pipe(v.nullable(count), v.description('The records that it has read before.')),
           }),
         ),
@@ -216,15 +221,21 @@ function hidesSizes(parts: readonly TargetPart[], sight: Sight): boolean {
   return masks.some((mask) => hidesKey(mask) || (mask?.paths ?? null) !== null)
 }
 
-/** The group has what its best rate leaves beside what it reads now; the run may be slower. */
+/** A group with no more than this many seconds of its reading before it keeps up: it reads what is written, and could more. */
+const keepsUpSeconds = 10
+
+/**
+ * The group has what its best rate leaves beside what it reads now; the run may be slower. How much a group can that
+ * keeps up, and has never read faster, nobody knows.
+ */
 export function timeOf(
-  { per_second: now, best_per_second: best }: Pick<TargetReader, 'per_second' | 'best_per_second'>,
+  { per_second: now, best_per_second: best, lag }: Pick<TargetReader, 'per_second' | 'best_per_second' | 'lag'>,
   { messages, ratePerSecond }: { messages: number; ratePerSecond: number | null },
 ): { minutes: number | null; catches_up: boolean | null } {
   if (now === null || best === null) return { minutes: null, catches_up: null }
   const free = Math.min(best - now, ratePerSecond ?? Number.POSITIVE_INFINITY)
   // A tenth of a record a second is noise.
-  if (free < 0.1) return { minutes: null, catches_up: false }
+  if (free < 0.1) return { minutes: null, catches_up: lag !== null && lag > now * keepsUpSeconds ? false : null }
   return { minutes: Math.round((messages / free / 60) * 10) / 10, catches_up: true }
 }
 

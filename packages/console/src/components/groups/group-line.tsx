@@ -31,18 +31,21 @@ export function GroupLine({ group, marks, withResolved = false, row }: Props) {
       {...(row && { 'data-group-row': true, 'data-current': row.current, onFocus: row.onFocus })}
     >
       <span className={styles.title}>
-        <GroupTitle
-          title={group.title}
-          errorClass={group.error_class}
-          location={group.location}
-          message={group.message}
-        />
+        <span className={styles.name}>
+          <GroupTitle
+            title={group.title}
+            errorClass={group.error_class}
+            location={group.location}
+            message={group.message}
+          />
+        </span>
         {marks.before}
         {group.regressed ? <Mark look="warm">came back</Mark> : null}
         {marks.after}
       </span>
       <span className={styles.under}>
-        {group.message === '' ? null : (
+        {/* Where no place in the code is known, the title says it already. */}
+        {group.message === '' || group.location === null ? null : (
           <>
             <bdi>
               <DirectedText text={group.message} />

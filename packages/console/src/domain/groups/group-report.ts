@@ -1,5 +1,6 @@
 // A report about an error group, in Markdown, for a ticket.
 
+import { actionWords } from '../audit/audit-words.ts'
 import type { StatusCounts } from '../states.ts'
 import { numberText } from '../words.ts'
 
@@ -43,7 +44,8 @@ export function groupReport({ group, newest, audit, url }: Report): string {
       : [
           '',
           ...audit.map(
-            ({ at, actor, action, reason }) => `- ${at} ${actor}: ${action}${reason === null ? '' : ` (${reason})`}`,
+            ({ at, actor, action, reason }) =>
+              `- ${at} ${actor} ${actionWords(action)}${reason === null ? '' : ` (${reason})`}`,
           ),
         ]),
     '',

@@ -9,6 +9,7 @@ import { Time } from '../../components/show/time.tsx'
 import { copyText } from '../../components/toasts.tsx'
 import { useUnmask } from '../../data/queries/content/masked.ts'
 import { auditQuery, bytesQuery, messageQuery } from '../../data/queries/messages.ts'
+import { actionWords } from '../../domain/audit/audit-words.ts'
 import { layOut, readValue } from '../../domain/payload/value.ts'
 import { CodeEditor } from './code-editor.tsx'
 import styles from './edit.module.css'
@@ -45,7 +46,7 @@ export function Conflict({ id, mine, onTheirs, onMine }: Props) {
             'Somebody changed it.'
           ) : (
             <>
-              {last.actor}: {last.action}
+              {last.actor} {actionWords(last.action)}
               {last.reason === null ? '' : ` (${last.reason})`}, <Time at={last.at} />.
             </>
           )}{' '}

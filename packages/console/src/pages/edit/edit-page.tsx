@@ -130,12 +130,12 @@ export function EditPage() {
                 : ''}
             </Notice>
           )}
-          {base.kept === null ? null : <Notice look="plain">This is what you typed before; it was not saved.</Notice>}
           <EditSteps
             key={base.number}
             {...{ message: base.message, etag: base.etag, stored: base.stored, whyFile: base.whyFile, oneLine }}
             decoded={base.decoded}
             begin={base.kept ?? (oneLine ? { ...base.stored, value: layOut(stored) } : base.stored)}
+            isKept={base.kept !== null}
             onRestart={() => {
               setBegun(begun + 1)
               setBase(null)

@@ -33,6 +33,8 @@ type Props = {
   stored: EditDraft
   /** As it is shown: JSON that came on one line is laid out. */
   begin: EditDraft
+  /** It was typed before, and not saved. */
+  isKept: boolean
   oneLine: boolean
   /** The value is typed as JSON, and written with its schema. */
   decoded: boolean
@@ -41,7 +43,8 @@ type Props = {
   onRestart: () => void
 }
 
-export function EditSteps({ message, etag, stored, begin, oneLine, decoded, whyFile, onRestart }: Props) {
+export function EditSteps(props: Props) {
+  const { message, etag, stored, begin, isKept, oneLine, decoded, whyFile, onRestart } = props
   const client = useQueryClient()
   const navigate = useNavigate()
   const refusal = useMissingRole('sys_operator')
@@ -126,6 +129,7 @@ export function EditSteps({ message, etag, stored, begin, oneLine, decoded, whyF
     )
   return (
     <>
+      {isKept ? <Notice look="plain">This is what you typed before; it was not saved.</Notice> : null}
       {/* The editor stays mounted: going back from the review finds everything as it was. */}
       <div hidden={reviewing} className={styles.parts}>
         <EditParts

@@ -23,6 +23,7 @@ import { groupQuery, openGroupsQuery } from '../../data/queries/groups.ts'
 import { auditQuery, messageQuery, messagesQuery } from '../../data/queries/messages.ts'
 import { useMissingRole } from '../../data/session.ts'
 import { printSearch } from '../../domain/addresses.ts'
+import { actionWords } from '../../domain/audit/audit-words.ts'
 import { groupReport } from '../../domain/groups/group-report.ts'
 import { groupVerdict } from '../../domain/groups/group-verdict.ts'
 import { withoutState } from '../../domain/message-words.ts'
@@ -176,8 +177,8 @@ export function GroupPage() {
           <ul className={styles.audit}>
             {audit.data.slice(0, 10).map((entry) => (
               <li key={entry.id}>
-                <Time at={entry.at} /> {entry.actor}: {entry.action}
-                {entry.reason === null ? '' : ` (${entry.reason})`}
+                <Time at={entry.at} /> {entry.actor} {actionWords(entry.action)}
+                {entry.reason === null ? '' : `: ${entry.reason}`}
               </li>
             ))}
           </ul>

@@ -12,7 +12,7 @@ import { useKeys } from '../../components/keys.ts'
 import { FaultText, QueryFault } from '../../components/show/fault.tsx'
 import { Notice, PageHead, Section, Skeleton, Verdict } from '../../components/show/page.tsx'
 import { copyText } from '../../components/toasts.tsx'
-import { keepReason, lastReasons, readDraftHash } from '../../data/drafts/run-drafts.ts'
+import { keepReason, lastReasons, printDraftHash, readDraftHash } from '../../data/drafts/run-drafts.ts'
 import { faultOf } from '../../data/faults.ts'
 import { useSlow } from '../../data/live.ts'
 import { groupQuery, useGroupTitle } from '../../data/queries/groups.ts'
@@ -108,6 +108,12 @@ export function DraftPage() {
   useKeys({ 'Mod+Enter': go })
   const setSearch = (change: Readonly<Record<string, string | undefined>>) =>
     void navigate({ search: (old) => ({ ...old, ...change }), hash: true, replace: true })
+  // The address keeps what is typed: a reload loses nothing, and the link that is copied has it.
+  const typeReason = (text: string) => {
+    setReason(text)
+    const kept = printDraftHash({ ...hash, reason: text })
+    void navigate({ search: (old) => old, hash: kept, replace: true, resetScroll: false })
+  }
   const name = group.data?.title ?? null
 
   return (
@@ -180,7 +186,7 @@ export function DraftPage() {
             <TextField
               label={needsReason ? 'Reason' : 'Reason (not needed)'}
               value={reason}
-              onChange={setReason}
+              onChange={typeReason}
               list={lastReasons()}
               autoFocus
               fault={asked && needsReason && reason.trim() === '' ? 'Say why: the audit keeps it.' : null}

@@ -36,6 +36,7 @@ export function Survey({ survey, draft, patch, selection, onForce, onSendStale }
   const { eligible, matched, ineligible, remedies, topics, ages, groups, sample, diff, complete, blast } = survey
   const filter = selection.group === undefined ? filterOf(selection) : { group_id: selection.group }
   const dead = ineligible.dead ?? 0
+  const offersForce = dead > 0 && sends(draft.kind) && !draft.force
   return (
     <div className={styles.survey}>
       <p>
@@ -50,12 +51,14 @@ export function Survey({ survey, draft, patch, selection, onForce, onSendStale }
           {Object.entries(ineligible).map(([reason, count]) => (
             <li key={reason}>
               <span>Left alone: {ineligibleWords(reason, count)}.</span>
-              {remedies[reason] === undefined ? null : <span className={styles.quiet}>{remedies[reason]}</span>}
+              {remedies[reason] === undefined || (reason === 'dead' && offersForce) ? null : (
+                <span className={styles.quiet}>{remedies[reason]}</span>
+              )}
             </li>
           ))}
         </ul>
       )}
-      {dead > 0 && sends(draft.kind) && !draft.force ? (
+      {offersForce ? (
         <Notice>
           <span>
             {counted(dead, 'message is', 'messages are')} DEAD. Forced, they are sent too; that wants a reason.

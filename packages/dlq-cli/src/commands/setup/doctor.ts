@@ -5,6 +5,7 @@ import type { components } from 'dlq-client/api-types.ts'
 import { eachTopic } from 'dlq-client/each.ts'
 import { defineCommand, onCall, withOutput } from '../../define-command.ts'
 import { exitCodes } from '../../exit-codes.ts'
+import { table } from '../../output/table.ts'
 import { ago, count, plain } from '../../output/words.ts'
 import type { CommonOptions, Session } from '../../session.ts'
 
@@ -28,13 +29,13 @@ export function addDoctor(program: Command): void {
   )
   onCall<CommonOptions>(doctor, async (session) => {
     const checks = await runChecks(session)
-    await session.print({ checks }, () =>
-      session.table(checks, [
-        { title: '', value: ({ level }) => level },
-        { title: 'CHECK', value: ({ check }) => check },
-        { title: '', value: ({ text }) => text },
-      ]),
-    )
+    const columns = [
+      { title: '', value: ({ level }: Check) => level },
+      { title: 'CHECK', value: ({ check }: Check) => check },
+      { title: '', value: ({ text }: Check) => text },
+    ]
+    // Sentences are not cut: their ends say what to do.
+    await session.print({ checks }, () => table(checks, columns, null))
     return checks.some(({ level }) => level === 'fault') ? exitCodes.failed : exitCodes.done
   })
 }

@@ -250,17 +250,23 @@ export function refailsTooMuch(
 export type Progress = {
   /** Messages per second since the run began; null before anything is settled. */
   readonly rate: number | null
-  /** Remaining seconds at that rate; null if the rate is unknown. */
+  /** Remaining seconds at that rate; null if the rate is unknown, or that of a canary: what follows is faster. */
   readonly etaSeconds: number | null
 }
 
-export function progressOf(
-  counts: RunCounts,
-  { matched, startedAt, endedAt, now }: { matched: number; startedAt: Date | null; endedAt: Date | null; now: Date },
-): Progress {
+type ProgressOf = {
+  matched: number
+  step: string | null
+  startedAt: Date | null
+  endedAt: Date | null
+  now: Date
+}
+
+export function progressOf(counts: RunCounts, { matched, step, startedAt, endedAt, now }: ProgressOf): Progress {
   const settled = settledOf(counts)
   const seconds = startedAt === null ? 0 : ((endedAt ?? now).getTime() - startedAt.getTime()) / 1000
   if (settled === 0 || seconds <= 0) return { rate: null, etaSeconds: null }
   const rate = settled / seconds
-  return { rate, etaSeconds: endedAt === null ? Math.max(0, Math.max(matched, counts.taken) - settled) / rate : null }
+  const isKnown = endedAt === null && step !== 'first' && step !== 'share'
+  return { rate, etaSeconds: isKnown ? Math.max(0, Math.max(matched, counts.taken) - settled) / rate : null }
 }

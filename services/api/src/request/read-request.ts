@@ -117,6 +117,8 @@ function messageOf(issue: v.BaseIssue<unknown>, field: string, place: Place): st
   if (issue.type === 'strict_object' && issue.expected === 'never')
     return place === 'query' ? `unknown query parameter: ${field}` : `unknown field: ${field}`
   if (issue.type === 'strict_object' && issue.received === 'undefined') return `${field} is required`
+  const isRepeated = place === 'query' && issue.kind === 'schema' && Array.isArray(issue.input)
+  if (isRepeated && !issue.message.endsWith('given once')) return 'must be given once'
   return issue.message
 }
 

@@ -2,7 +2,7 @@
 
 import { beyondStorableTimes, isStorableTime } from 'dlq-core/domain/message/storable-time.ts'
 import { isUuid } from 'dlq-core/domain/record/message-id.ts'
-import { textForPostgres } from 'dlq-core/domain/record/text-for-postgres.ts'
+import { beyondStorableText, isStorableText, textForPostgres } from 'dlq-core/domain/record/text-for-postgres.ts'
 import * as v from 'valibot'
 
 /** A list in a query: repeated, or with commas. */
@@ -101,6 +101,8 @@ export const clusterId = v.pipe(
   v.string('must be text'),
   v.minLength(1, 'must not be empty'),
   v.maxLength(255, 'must be at most 255 characters'),
+  v.metadata({ pattern: '^[^\\u0000]*$' }),
+  v.check(isStorableText, beyondStorableText),
 )
 
 /** The reason for a change, for the audit. */

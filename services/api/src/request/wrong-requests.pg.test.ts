@@ -82,7 +82,19 @@ describe.each(named(allRoutes))('%s', (_, route) => {
 
   const single = entriesOf(route.query).filter((name) => !isList(route, name))
   testWhere(single.length > 0, 'refuses a parameter given twice', async () => {
-    for (const name of single) await expectRefused(route, `${pathOf(route)}?${name}=1&${name}=2`)
+    for (const name of single) {
+      const { error } = await expectRefused(route, `${pathOf(route)}?${name}=1&${name}=2`)
+      // Unless it is a list, of other names.
+      expect(error.message).toMatch(new RegExp(`^${name}:? must be (.*given once|one or more of .*|ids of .*)$`))
+    }
+  })
+
+  const texts = entriesOf(route.query).filter((name) => takes(route, name, 'x'))
+  testWhere(texts.length > 0, 'never fails for a text that PostgreSQL does not hold', async () => {
+    for (const name of texts) {
+      const answer = await request(`${route.method.toUpperCase()} ${pathOf(route)}?${name}=x%00`)
+      expect(answer.status, name).toBeLessThan(500)
+    }
   })
 
   const times = single.filter((name) => takes(route, name, '2026-02-20T10:30:00Z') && !takes(route, name, 'yesterday'))

@@ -1,6 +1,7 @@
 // Who changed what, and why.
 
 import { isUuid } from 'dlq-core/domain/record/message-id.ts'
+import { beyondStorableText, isStorableText } from 'dlq-core/domain/record/text-for-postgres.ts'
 import { type AuditFilter, listAudit, listRelatedAudit, type WrittenEntry } from 'dlq-core/queries/change/audit.ts'
 import * as v from 'valibot'
 import { invalidField } from '../http/api-error.ts'
@@ -38,7 +39,7 @@ const shortText = v.optional(
   v.pipe(
     v.string('must be given once'),
     v.maxLength(512, 'must be at most 512 characters'),
-    v.check((text) => !text.includes('\0') && text.isWellFormed(), 'must be well-formed text without NUL'),
+    v.check(isStorableText, beyondStorableText),
   ),
 )
 

@@ -1,7 +1,7 @@
 // One error group: messages that failed for the same reason, with state, owner and note. The list: group-list.ts.
 
 import { isUuid } from 'dlq-core/domain/record/message-id.ts'
-import { textForPostgres } from 'dlq-core/domain/record/text-for-postgres.ts'
+import { beyondStorableText, isStorableText, textForPostgres } from 'dlq-core/domain/record/text-for-postgres.ts'
 import { statuses } from 'dlq-core/domain/retry/message-state.ts'
 import { writeAudit } from 'dlq-core/queries/change/audit.ts'
 import { listPausesOfGroups } from 'dlq-core/queries/groups/group-pauses.ts'
@@ -120,7 +120,7 @@ export const groupText = (maxChars: number) =>
     v.string('must be text'),
     v.minLength(1, 'must not be empty'),
     v.maxLength(maxChars, `must be at most ${maxChars} characters`),
-    v.check((text) => !text.includes('\0') && text.isWellFormed(), 'must be well-formed text without NUL'),
+    v.check(isStorableText, beyondStorableText),
   )
 
 const groupPath = v.object({ id: idOf('group') })

@@ -1,5 +1,6 @@
 // Who was shown what behind masks.
 
+import { beyondStorableText, isStorableText } from 'dlq-core/domain/record/text-for-postgres.ts'
 import { type ListedRead, listReads } from 'dlq-core/queries/change/reads.ts'
 import * as v from 'valibot'
 import { defineRoute } from '../http/define-route.ts'
@@ -45,7 +46,11 @@ export const readRoutes = [
       allTopics: true,
       query: v.strictObject({
         actor: v.exactOptional(
-          v.pipe(v.string('must be given once'), v.maxLength(512, 'must be at most 512 characters')),
+          v.pipe(
+            v.string('must be given once'),
+            v.maxLength(512, 'must be at most 512 characters'),
+            v.check(isStorableText, beyondStorableText),
+          ),
         ),
         message_id: v.exactOptional(v.pipe(idOf('message'), v.description('Reads that showed this message.'))),
         from: v.exactOptional(instant),

@@ -1,6 +1,7 @@
 // The workflows behind bulk runs, with the log of their steps.
 
 import { runWorkflows } from 'dlq-core/domain/message/run.ts'
+import { beyondStorableText, isStorableText } from 'dlq-core/domain/record/text-for-postgres.ts'
 import { cancelSaga } from 'saga-core/cancel-saga.ts'
 import { sagaStatuses } from 'saga-core/decide.ts'
 import { getSaga, listSagas, type SagaView, type StepLogView } from 'saga-core/store/saga-list.ts'
@@ -99,6 +100,8 @@ function notFound(id: string): ApiError {
   return new ApiError('SYS_DLQ_NOT_FOUND', `saga not found: ${id}`)
 }
 
+const name = v.pipe(v.string(), v.check(isStorableText, beyondStorableText))
+
 export const sagaRoutes = [
   defineRoute(
     {
@@ -111,9 +114,9 @@ export const sagaRoutes = [
       masks: 'shown',
       query: v.strictObject({
         ...pageQuery.entries,
-        workflow_name: v.optional(v.string()),
+        workflow_name: v.optional(name),
         status: v.optional(v.picklist(sagaStatuses)),
-        correlation_id: v.optional(v.string()),
+        correlation_id: v.optional(name),
       }),
       answers: {
         200: {

@@ -7,6 +7,7 @@ import { maxNameBytes } from '../failure/stored-failure.ts'
 import { looksLikeDlqTopic } from '../failure/topic-names.ts'
 import { isUuid } from '../record/message-id.ts'
 import { projectPayload } from '../record/payload-projection.ts'
+import { beyondStorableText, isStorableText } from '../record/text-for-postgres.ts'
 import { type Status, statuses } from '../retry/message-state.ts'
 import { beyondStorableTimes, isStorableTime } from './storable-time.ts'
 
@@ -28,7 +29,7 @@ function storableText(maxChars: number) {
     v.minLength(1, 'must not be empty'),
     v.maxLength(maxChars, `must be at most ${maxChars} characters`),
     v.metadata({ pattern: '^[^\\u0000]*$' }),
-    v.check((text) => !text.includes('\0') && text.isWellFormed(), 'must be well-formed text without NUL'),
+    v.check(isStorableText, beyondStorableText),
   )
 }
 

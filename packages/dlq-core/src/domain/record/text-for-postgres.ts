@@ -3,6 +3,13 @@
 
 const replacement = '\ufffd'
 
+export const beyondStorableText = 'must be well-formed text without NUL'
+
+/** Whether PostgreSQL's `text` holds it as it is. It must also be so to be compared with a column. */
+export function isStorableText(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed()
+}
+
 /**
  * Returns text that PostgreSQL's `text` holds: U+0000 and lone surrogates become U+FFFD
  * (Node would replace the latter anyway, and the stored text should be the one decided on),

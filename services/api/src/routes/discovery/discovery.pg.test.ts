@@ -202,6 +202,7 @@ describe('a subscription', () => {
     [{ pattern: 'x', start_at: '2026-01-01T00:00:00Z' }, 'start_at'],
     [{ pattern: 'x', start: 'time', start_at: '2999-01-01T00:00:00Z' }, 'start_at'],
     [{ pattern: 'x', backlog: 'all' }, 'backlog'],
+    [{ pattern: 'x', cluster: 'a\0' }, 'cluster'],
   ])('%j is refused, and the answer names the field', async (body, field) => {
     await insertMessageRow(database.sql, { original_topic: 'shipments', dlq_topic: 'shipments-dlt' })
     const { status, body: answer } = await add(body)

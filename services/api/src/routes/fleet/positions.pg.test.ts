@@ -66,6 +66,7 @@ describe('the positions', () => {
     [{ confirm: 'yes' }, 400],
     [{ next_offset: 5 }, 400],
     [{ next_offset: '-1' }, 400],
+    [{ cluster: 'a\0' }, 400],
     [{ cluster: 'other' }, 404],
     [{ partition: 7, confirm: 'orders.dlq.v1/7' }, 404],
   ])('are not reset with %j', async (changes, status) => {

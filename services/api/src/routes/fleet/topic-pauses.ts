@@ -1,6 +1,7 @@
 // Who is on call stops the retries of a topic, or the ingestion of a DLQ topic, and lets them go on.
 
 import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-globs.ts'
+import { beyondStorableText, isStorableText } from 'dlq-core/domain/record/text-for-postgres.ts'
 import { writeAudit } from 'dlq-core/queries/change/audit.ts'
 import { isDlqTopic } from 'dlq-core/queries/ingest/topics.ts'
 import { countByValue } from 'dlq-core/queries/reading/summary.ts'
@@ -65,7 +66,7 @@ export const topicPauseRoutes = [
           v.metadata({ pattern: '\\S', maxLength: 1000 }),
           v.check((text) => text.trim() !== '', 'must say why'),
           v.maxLength(1000, 'must be at most 1000 characters'),
-          v.check((text) => !text.includes('\0') && text.isWellFormed(), 'must be well-formed text without NUL'),
+          v.check(isStorableText, beyondStorableText),
         ),
       }),
       bodyExample: { reason: 'the card network is down' },

@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { runKinds, runStatuses } from 'dlq-core/domain/message/run.ts'
+import { beyondStorableText, isStorableText } from 'dlq-core/domain/record/text-for-postgres.ts'
 import { readErasingRun } from 'dlq-core/queries/erase/erase-traces.ts'
 import { verdicts } from 'dlq-core/queries/readers/verdicts.ts'
 import { listItemsByVerdict, listRunItems, readItemMessages, runOutcomes } from 'dlq-core/queries/runs/run-items.ts'
@@ -30,7 +31,7 @@ const shortText = v.pipe(
   v.minLength(1, 'must not be empty'),
   v.maxLength(255, 'must be at most 255 characters'),
   v.metadata({ pattern: '^[^\\u0000]*$' }),
-  v.check((text) => !text.includes('\0') && text.isWellFormed(), 'must be well-formed text without NUL'),
+  v.check(isStorableText, beyondStorableText),
 )
 
 /** When a run was created, and its id. */

@@ -35,6 +35,7 @@ import {
 import { beginErasure, insertErasures, readErasureKeys } from 'dlq-core/queries/erase/erasures.ts'
 import { type HeldRun, holdRun, moveRun, writeProgress } from 'dlq-core/queries/runs/runs.ts'
 import type { Transaction } from 'dlq-core/runtime/database/database.ts'
+import { eraseReasons } from 'saga-core/store/saga-store.ts'
 import { type Chunk, defineWorkflow, PermanentStepError, type Step, type Workflow } from 'saga-core/workflow.ts'
 import { selectChunk } from '../runs/select-chunk.ts'
 
@@ -182,11 +183,11 @@ async function eraseTraces(sql: Transaction, { run, erasing }: Held): Promise<Ch
     await addCounts(sql, erasing, { ...counts, dlq_reads: reads })
   }
   const runs = await listRunTexts(sql, { after: run.cursor ?? smallestId, limit: textsPiece })
-  const naming = runs.filter(
-    ({ id, selection, patch, reason }) =>
-      id !== run.id && [selection, patch, reason].some((text) => text !== null && namesKey(text, keys)),
-  )
-  await eraseRunTexts(sql, { runId: run.id, ids: naming.map(({ id }) => id) })
+  const naming = runs
+    .filter(({ id, texts }) => id !== run.id && texts.some((text) => namesKey(text, keys)))
+    .map(({ id }) => id)
+  await eraseRunTexts(sql, { runId: run.id, ids: naming })
+  await eraseReasons(sql, naming)
   await addCounts(sql, erasing, { dlq_runs: naming.length })
   const last = runs.at(-1)?.id
   await writeProgress(sql, { ...run, cursor: last ?? smallestId })

@@ -124,7 +124,10 @@ describe('a run that erases', () => {
     const run = await enter({ keys: [canaryKey] })
     await erase(run, { before: 'verify' })
     // Of before the request: a later record of the key is another matter.
-    const before = { record_key: Buffer.from(canary), created_at: new Date(Date.now() - 86_400_000) }
+    const group_id = crypto.randomUUID()
+    await database.sql`
+      insert into dlq.dlq_groups (id, version, message, title) values (${group_id}, 1, ${canary}, ${canary})`
+    const before = { record_key: Buffer.from(canary), created_at: new Date(Date.now() - 86_400_000), group_id }
     const ids = [
       await insertMessageRow(database.sql, before),
       await insertMessageRow(database.sql, { ...before, status: 'RESOLVED' }),

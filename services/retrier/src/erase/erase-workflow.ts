@@ -202,7 +202,8 @@ async function verify(sql: Transaction, held: Held): Promise<Chunk> {
   const archived =
     keys.length === 0 ? { ids: [], last: null } : await scanArchive(sql, { keys, topics, after, limit: archivePiece })
   const live = await findByKeys(sql, { keys, topics, until: run.cutoff })
-  await addItems(sql, { runId: run.id, ids: [...archived.ids, ...live] })
+  const added = await addItems(sql, { runId: run.id, ids: [...archived.ids, ...live] })
+  if (added > 0) await addCounts(sql, held.erasing, await eraseGroupTexts(sql, run.id))
   if ((await erasePiece(sql, held)) !== 'none') return { isLast: false, afterMs: 200 }
   if (archived.last !== null) {
     const now = (await holdRun(sql, run.id))!

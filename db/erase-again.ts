@@ -32,6 +32,7 @@ import { addErasureKey, insertErasures } from 'dlq-core/queries/erase/erasures.t
 import { ConfigError, loadConfig } from 'dlq-core/runtime/config/config.ts'
 import { connectDatabase, type Database } from 'dlq-core/runtime/database/database.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
+import { eraseReasons } from 'saga-core/store/saga-store.ts'
 
 const pieceSize = 5000
 const eraseSize = 200
@@ -109,10 +110,9 @@ async function eraseTraces(
   await eraseReads(sql, { runId, texts: namesOf(keys) })
   for (let after = smallestId; ; ) {
     const runs = await listRunTexts(sql, { after, limit: pieceSize })
-    const naming = runs.filter(({ selection, patch, reason }) =>
-      [selection, patch, reason].some((text) => text !== null && namesKey(text, keys)),
-    )
-    await eraseRunTexts(sql, { runId, ids: naming.map(({ id }) => id) })
+    const naming = runs.filter(({ texts }) => texts.some((text) => namesKey(text, keys))).map(({ id }) => id)
+    await eraseRunTexts(sql, { runId, ids: naming })
+    await eraseReasons(sql, naming)
     if (runs.length < pieceSize) break
     after = runs.at(-1)!.id
   }

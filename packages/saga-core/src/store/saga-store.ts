@@ -149,6 +149,13 @@ export async function lockUnfinished(
     for update skip locked`
 }
 
+/** Sagas with these correlation ids forget why they ended: people write the reason of a cancellation. */
+export async function eraseReasons(sql: Sql, correlationIds: readonly string[]): Promise<void> {
+  await sql`
+    update saga.saga_states set error_message = 'erased'
+    where correlation_id = any(${sql.array([...correlationIds])}::text[]) and error_message is not null`
+}
+
 /** Deletes sagas that ended before that time, with their logs. Returns how many. */
 export async function deleteEndedSagas(sql: Sql, { before, limit }: { before: Date; limit: number }): Promise<number> {
   const result = await sql`

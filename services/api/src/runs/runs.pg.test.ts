@@ -112,6 +112,7 @@ describe('a retry', () => {
       back.map((message_id) => ({
         ...{ message_id, number: 1, attempt_id: deriveAttemptId(message_id, 1), cluster: 'c', topic: 'orders.dlq.v1' },
         ...{ partition: 0, offset: 1n, error_class: null, error_message: 'again', error_changed: false },
+        group_id: null,
       })),
     )
     await database.sql`update dlq.dlq_messages set status = 'PENDING' where id = any(${back})`

@@ -175,6 +175,7 @@ async function reopenRound(
       error_class: isErased(id) ? null : message.error_class,
       error_message: isErased(id) ? null : message.error_message,
       error_changed: hasOtherError(message, messages.get(id)!),
+      group_id: message.group_id,
     })),
   )
   const changed: ReopenedMessage[] = []

@@ -7,7 +7,16 @@ import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow, readMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, expect, test } from 'vitest'
 import { eraseAgain } from '../../../../db/erase-again.ts'
-import { canary, canaryKey, carryOut, enterErasure, findCanary, plant, plantRun } from './test-canary.ts'
+import {
+  canary,
+  canaryKey,
+  carryOut,
+  enterErasure,
+  findCanary,
+  plant,
+  plantCancelledRun,
+  plantRun,
+} from './test-canary.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
@@ -32,6 +41,7 @@ test('what a restore has brought back is erased, by the proof', async () => {
   const proof = await erase()
   const back = [await plant(database), await plant(database, { archived: true })]
   await plantRun(database)
+  await plantCancelledRun(database)
   await database.sql`update dlq.dlq_messages set created_at = '2020-01-01'`
   await database.sql`update dlq.dlq_messages_archive set created_at = '2020-01-01'`
   await database.sql`delete from dlq.dlq_runs where kind = 'erase'`

@@ -11,7 +11,17 @@ import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow, readMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { canary, canaryKey, carryOut, enterErasure, findCanary, findInFiles, plant, plantRun } from './test-canary.ts'
+import {
+  canary,
+  canaryKey,
+  carryOut,
+  enterErasure,
+  findCanary,
+  findInFiles,
+  plant,
+  plantCancelledRun,
+  plantRun,
+} from './test-canary.ts'
 import { erasedColumns, keptColumns } from './text-columns.ts'
 
 const database = useDatabase()
@@ -44,6 +54,7 @@ describe('a run that erases', () => {
   test('leaves nothing of a key anywhere, though it dies at every step, and proves it', async () => {
     const ids = [await plant(database), await plant(database, { archived: true })].toSorted()
     await plantRun(database)
+    await plantCancelledRun(database)
     const untouched = await insertMessageRow(database.sql, { record_key: Buffer.from('another'), payload: { a: 1 } })
     expect((await findCanary(database)).length).toBeGreaterThan(9)
     expect((await findInFiles(database)).length).toBeGreaterThan(9)
@@ -56,11 +67,14 @@ describe('a run that erases', () => {
     expect(selection).toBe('{"ids":[]}')
     const opened = openProof(proof)
     expect(opened).toMatchObject({ ids, remaining: 0, actor: 'ann', reason: 'ticket 17', mode: 'contents' })
-    expect(opened.counts).toMatchObject({ dlq_messages: 1, dlq_messages_archive: 1, dlq_message_edits: 2, dlq_runs: 1 })
+    expect(opened.counts).toMatchObject({ dlq_messages: 1, dlq_messages_archive: 1, dlq_message_edits: 2, dlq_runs: 2 })
     expect(opened.copies_in_kafka).toContainEqual({
       ...{ what: 'dlq', topic: 'orders.dlq.v1', partition: 0, offset: '7', deleted_after: null },
     })
-    expect(opened.copies_in_kafka.map(({ what }) => what)).toContain('republished')
+    // Where it failed again, there is another copy.
+    expect(opened.copies_in_kafka.map(({ what, offset }) => `${what} ${offset}`)).toEqual(
+      expect.arrayContaining(['dlq 8', 'republished 99']),
+    )
     expect(
       await readMessageRow(database.sql, ids[0]!).catch(() => readMessageRow(database.sql, ids[1]!)),
     ).toMatchObject({
@@ -85,11 +99,35 @@ describe('a run that erases', () => {
     expect(await readMessageRow(database.sql, id)).toMatchObject({ status: 'DEAD', record_key: null })
   })
 
+  test('knows the places and the groups of what was sent, and failed again, after it was found', async () => {
+    const { sql } = database
+    const id = await insertMessageRow(sql, { record_key: Buffer.from(canary), status: 'RETRYING', retry_count: 1 })
+    const run = await enter({ ids: [id] })
+    await erase(run, { before: 'erase' })
+    const groups = [crypto.randomUUID(), crypto.randomUUID()]
+    await sql`
+      insert into dlq.dlq_groups (id, version, message, title)
+      select id, 1, ${canary}, ${canary} from unnest(${groups}::uuid[]) as g (id)`
+    await sql`
+      insert into dlq.dlq_attempts (message_id, number, attempt_id, outcome, target_topic, target_partition, target_offset,
+        settled_at, failed_again_topic, failed_again_partition, failed_again_offset, failed_again_at, failed_groups)
+      values (${id}, 1, gen_random_uuid(), 'published', 'orders', 1, 98, now(), 'orders.dlq.v1', 1, 99, now(), ${groups}::uuid[])`
+    await sql`update dlq.dlq_messages set status = 'PENDING', group_id = ${groups[1]!} where id = ${id}`
+    const { proof } = await erase(run, { from: 'erase' })
+    expect(openProof(proof).copies_in_kafka.map(({ what, offset }) => `${what} ${offset}`)).toEqual([
+      ...['republished 98', 'dlq 99'],
+    ])
+    expect(await findCanary(database)).toEqual([])
+  })
+
   test('finds what comes out of the archive, or is stored, while it erases', async () => {
     const run = await enter({ keys: [canaryKey] })
     await erase(run, { before: 'verify' })
     // Of before the request: a later record of the key is another matter.
-    const before = { record_key: Buffer.from(canary), created_at: new Date(Date.now() - 86_400_000) }
+    const group_id = crypto.randomUUID()
+    await database.sql`
+      insert into dlq.dlq_groups (id, version, message, title) values (${group_id}, 1, ${canary}, ${canary})`
+    const before = { record_key: Buffer.from(canary), created_at: new Date(Date.now() - 86_400_000), group_id }
     const ids = [
       await insertMessageRow(database.sql, before),
       await insertMessageRow(database.sql, { ...before, status: 'RESOLVED' }),

@@ -35,6 +35,7 @@ import {
 import { beginErasure, insertErasures, readErasureKeys } from 'dlq-core/queries/erase/erasures.ts'
 import { type HeldRun, holdRun, moveRun, writeProgress } from 'dlq-core/queries/runs/runs.ts'
 import type { Transaction } from 'dlq-core/runtime/database/database.ts'
+import { eraseReasons } from 'saga-core/store/saga-store.ts'
 import { type Chunk, defineWorkflow, PermanentStepError, type Step, type Workflow } from 'saga-core/workflow.ts'
 import { selectChunk } from '../runs/select-chunk.ts'
 
@@ -182,11 +183,11 @@ async function eraseTraces(sql: Transaction, { run, erasing }: Held): Promise<Ch
     await addCounts(sql, erasing, { ...counts, dlq_reads: reads })
   }
   const runs = await listRunTexts(sql, { after: run.cursor ?? smallestId, limit: textsPiece })
-  const naming = runs.filter(
-    ({ id, selection, patch, reason }) =>
-      id !== run.id && [selection, patch, reason].some((text) => text !== null && namesKey(text, keys)),
-  )
-  await eraseRunTexts(sql, { runId: run.id, ids: naming.map(({ id }) => id) })
+  const naming = runs
+    .filter(({ id, texts }) => id !== run.id && texts.some((text) => namesKey(text, keys)))
+    .map(({ id }) => id)
+  await eraseRunTexts(sql, { runId: run.id, ids: naming })
+  await eraseReasons(sql, naming)
   await addCounts(sql, erasing, { dlq_runs: naming.length })
   const last = runs.at(-1)?.id
   await writeProgress(sql, { ...run, cursor: last ?? smallestId })
@@ -201,7 +202,8 @@ async function verify(sql: Transaction, held: Held): Promise<Chunk> {
   const archived =
     keys.length === 0 ? { ids: [], last: null } : await scanArchive(sql, { keys, topics, after, limit: archivePiece })
   const live = await findByKeys(sql, { keys, topics, until: run.cutoff })
-  await addItems(sql, { runId: run.id, ids: [...archived.ids, ...live] })
+  const added = await addItems(sql, { runId: run.id, ids: [...archived.ids, ...live] })
+  if (added > 0) await addCounts(sql, held.erasing, await eraseGroupTexts(sql, run.id))
   if ((await erasePiece(sql, held)) !== 'none') return { isLast: false, afterMs: 200 }
   if (archived.last !== null) {
     const now = (await holdRun(sql, run.id))!

@@ -27,9 +27,12 @@ const workflowOn = (sql: ServiceSql) =>
 /** A message with the canary in each of its columns, and in each table beside it. */
 export async function plant({ sql }: Database, { archived = false } = {}): Promise<string> {
   const group = crypto.randomUUID()
+  // Of the failure before.
+  const former = crypto.randomUUID()
   const frames = crypto.randomUUID()
   await sql`
-    insert into dlq.dlq_groups (id, version, message, title) values (${group}, 1, ${`no stock for ${canary}`}, ${`E: ${canary}`})`
+    insert into dlq.dlq_groups (id, version, message, title)
+    select id, 1, ${`no stock for ${canary}`}, ${`E: ${canary}`} from unnest(${[group, former]}::uuid[]) as g (id)`
   await sql`insert into dlq.dlq_stack_frames (id, frames, topic) values (${frames}, ${[`\tat ${canary}\n`]}, 'orders')`
   await sql`
     insert into dlq.dlq_events (id, type, subject, severity, title, group_id, is_condition)
@@ -55,8 +58,9 @@ export async function plant({ sql }: Database, { archived = false } = {}): Promi
     values (${id}, 'same', ${Buffer.from(canary)}, ${Buffer.from(canary)}, ${sql.json([['a', canary]])}, ${canary})`
   await sql`
     insert into dlq.dlq_attempts (message_id, number, attempt_id, outcome, error, failed_again_class, failed_again_message,
-      target_topic, target_partition, target_offset, settled_at)
-    values (${id}, 1, gen_random_uuid(), 'published', ${canary}, ${canary}, ${canary}, 'orders.events.v1', 0, 99, now())`
+      failed_groups, failed_again_topic, failed_again_partition, failed_again_offset, failed_again_at, target_topic, target_partition, target_offset, settled_at)
+    values (${id}, 1, gen_random_uuid(), 'published', ${canary}, ${canary}, ${canary},
+      ${[former, group]}::uuid[], 'orders.dlq.v1', 0, 8, now(), 'orders.events.v1', 0, 99, now())`
   await sql`
     insert into dlq.dlq_audit (actor, role, action, target_type, target_id, reason, before, after)
     values ('ann', 'operator', 'message.edit', 'message', ${id}, ${canary}, ${sql.json({ canary })}, ${sql.json({ canary })})`
@@ -69,15 +73,36 @@ export async function plant({ sql }: Database, { archived = false } = {}): Promi
   return id
 }
 
+/** A run that names the key everywhere, with its event and its saga. */
 export async function plantRun({ sql }: Database): Promise<string> {
   const [run] = await sql`
     insert into dlq.dlq_runs (kind, status, actor, reason, selection, patch, until_id, matched, matched_relation, ended_at)
     values ('edit', 'completed', 'ann', ${`for ${canary}`}, ${sql.json({ filter: { key: canary } })},
             ${sql.json([{ op: 'add', path: '/x', value: canary }])}, gen_random_uuid(), 1, 'eq', now()) returning id`
+  await tellOfRun(sql, run!.id)
   await sql`
     insert into dlq.dlq_audit (actor, role, action, target_type, target_id, reason)
     values ('ann', 'operator', 'run.create', 'run', ${run!.id}, ${`for ${canary}`})`
   return run!.id
+}
+
+/** A run that names the key only where somebody said why it is cancelled. */
+export async function plantCancelledRun({ sql }: Database): Promise<string> {
+  const [run] = await sql`
+    insert into dlq.dlq_runs (kind, status, status_reason, actor, selection, until_id, matched, matched_relation, ended_at)
+    values ('retry', 'cancelled', ${`cancelled by ann: ${canary} asks`}, 'ann', '{"ids":[]}', gen_random_uuid(), 1, 'eq', now())
+    returning id`
+  await tellOfRun(sql, run!.id)
+  return run!.id
+}
+
+async function tellOfRun(sql: TestDatabase['sql'], id: string): Promise<void> {
+  await sql`
+    insert into dlq.dlq_events (id, type, subject, severity, title, run_id, is_condition)
+    values (gen_random_uuid(), 'run.finished', ${`run/${id}`}, 'info', ${`was cancelled; ${canary} asks`}, ${id}, false)`
+  await sql`
+    insert into saga.saga_states (workflow_name, status, correlation_id, error_message)
+    values ('run.retry', 'CANCELLED', ${id}, ${`cancelled by ann: ${canary} asks`})`
 }
 
 /** A run of kind erase, as the API writes it. Returns its id. */

@@ -10,7 +10,7 @@ export const erasedColumns: readonly string[] = namesOf({
   'dlq.dlq_attempts': ['error', 'failed_again_class', 'failed_again_message'],
   'dlq.dlq_attempts_archive': ['error', 'failed_again_class', 'failed_again_message'],
   'dlq.dlq_audit': ['after', 'before', 'reason'],
-  'dlq.dlq_erase_items': ['places', 'record_key'],
+  'dlq.dlq_erase_items': ['group_ids', 'places', 'record_key'],
   'dlq.dlq_events': ['title'],
   'dlq.dlq_groups': ['message', 'title'],
   'dlq.dlq_idempotency_keys': ['actor', 'key', 'request'],
@@ -39,6 +39,7 @@ export const erasedColumns: readonly string[] = namesOf({
   'dlq.dlq_samples': ['answer'],
   'dlq.dlq_runs': ['patch', 'reason', 'selection', 'status_reason'],
   'dlq.dlq_stack_frames': ['frames', 'headers'],
+  'saga.saga_states': ['error_message'],
 })
 
 export const keptColumns: readonly string[] = namesOf({
@@ -47,6 +48,7 @@ export const keptColumns: readonly string[] = namesOf({
     'confirmed_by',
     'failed_again_cluster',
     'failed_again_topic',
+    'failed_groups',
     'outcome',
     'target_topic',
   ],
@@ -55,6 +57,7 @@ export const keptColumns: readonly string[] = namesOf({
     'confirmed_by',
     'failed_again_cluster',
     'failed_again_topic',
+    'failed_groups',
     'outcome',
     'target_topic',
   ],
@@ -192,6 +195,6 @@ export const keptColumns: readonly string[] = namesOf({
   'dlq.dlq_topic_pauses': ['paused_by', 'reason', 'topic', 'what'],
   'dlq.dlq_topics': ['missing_originals', 'cleanup_policy', 'cluster', 'display_name', 'topic', 'topic_id'],
   'dlq.dlq_workers': ['id', 'retrier'],
-  'saga.saga_states': ['correlation_id', 'error_message', 'initiated_by', 'payload', 'status', 'workflow_name'],
+  'saga.saga_states': ['correlation_id', 'initiated_by', 'payload', 'status', 'workflow_name'],
   'saga.saga_step_logs': ['action', 'error_message', 'request_payload', 'response_payload', 'status', 'step_name'],
 })

@@ -9,9 +9,9 @@ const service = useServiceDatabase(database)
 
 const settings = () => ({ channels: [], allow_http: false, include_messages: false })
 
-async function look(): Promise<void> {
+async function look(now = new Date()): Promise<void> {
   await database.sql`update dlq.dlq_event_watch set look_due_at = now()`
-  await createEventWatch({ sql: service.sql, settings, now: () => new Date() })()
+  await createEventWatch({ sql: service.sql, settings, now: () => now })()
 }
 
 test('a look begins where the last one ended, so that what is old does not take the places of what is new', async () => {
@@ -34,4 +34,16 @@ test('after thirty days events and deliveries are forgotten, but not what lasts 
     { is_condition: true },
   ])
   expect((await database.sql`select state from dlq.dlq_deliveries`).flat()).toEqual([{ state: 'waiting' }])
+})
+
+test('a retrier whose clock is a year ahead forgets nothing of today', async () => {
+  await emptyTables(database.sql, 'dlq.dlq_events', 'dlq.dlq_deliveries')
+  await database.sql`
+    insert into dlq.dlq_events (id, type, subject, severity, title, is_condition)
+    values (gen_random_uuid(), 'new', 'a', 'info', 'new', false)`
+  await database.sql`
+    insert into dlq.dlq_deliveries (channel, kind, state, send_at) values ('on-call', 'test', 'delivered', now())`
+  await look(new Date(Date.now() + 366 * 86_400_000))
+  expect(await database.sql`select from dlq.dlq_events where type = 'new'`).toHaveLength(1)
+  expect(await database.sql`select from dlq.dlq_deliveries`).toHaveLength(1)
 })

@@ -68,9 +68,8 @@ export function createEventWatch({ sql, settings, now }: EventWatchDeps) {
       const { events, risen } = lasting(open, conditions)
       await routeEvents({ ...deps, risen }, 'again', events)
       await noteEventLook(sql, at)
-      const before = new Date(at.getTime() - keptMs)
-      await forgetEvents(sql, { before, limit: forgottenAtOnce })
-      await forgetDeliveries(sql, { before, limit: forgottenAtOnce })
+      await forgetEvents(sql, { keptMs, now: at, limit: forgottenAtOnce })
+      await forgetDeliveries(sql, { keptMs, now: at, limit: forgottenAtOnce })
     })
     return { more: false }
   }

@@ -131,7 +131,7 @@ export function useEngine() {
       const attempts = ids.map((id, offset) => ({
         ...{ message_id: id, number: 1, attempt_id: deriveAttemptId(id, 1) },
         ...{ cluster: 'c', topic: 'orders.dlq.v1', partition: 0, offset: BigInt(offset) },
-        ...{ error_class: null, error_message: 'again', error_changed: false },
+        ...{ error_class: null, error_message: 'again', error_changed: false, group_id: null },
       }))
       await service.sql.begin((sql) => recordFailedAgain(sql, attempts))
     },

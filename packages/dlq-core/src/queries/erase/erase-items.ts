@@ -5,15 +5,16 @@ import { messageInScope, type TopicScope } from '../topic-scope.ts'
 
 type Items = { runId: string; ids: readonly string[] }
 
-/** Adds messages, live and archived ones. Those that were found already stay. Returns how many are new. */
-export async function addItems(
-  sql: Sql,
-  { runId, ids, scope = null }: Items & { scope?: TopicScope },
-): Promise<number> {
-  if (ids.length === 0) return 0
+/** Messages, live and archived ones, as an item has them. */
+function foundItems(sql: Sql, ids: readonly string[], scope: TopicScope) {
   const wanted = sql.array([...ids])
   const from = (table: string, attempts: string, isArchived: boolean) => sql`
-    select m.id, m.record_key, m.group_id, m.frames_id, ${isArchived} as is_archived, json_build_array(
+    select m.id, m.record_key, m.group_id, m.frames_id, ${isArchived} as is_archived,
+      array(
+        select distinct g from ${sql(attempts)} a, unnest(a.failed_groups) g where a.message_id = m.id
+        union select m.group_id where m.group_id is not null
+      ) as group_ids,
+      json_build_array(
         json_build_object('what', 'dlq', 'topic', m.dlq_topic, 'partition', m.dlq_partition, 'offset', m.dlq_offset,
           'at', m.record_timestamp),
         json_build_object('what', 'original', 'topic', m.original_topic, 'partition', m.original_partition,
@@ -21,16 +22,39 @@ export async function addItems(
       )::jsonb || coalesce((
         select jsonb_agg(jsonb_build_object('what', 'republished', 'topic', a.target_topic, 'partition', a.target_partition,
           'offset', a.target_offset, 'at', a.settled_at))
-        from ${sql(attempts)} a where a.message_id = m.id and a.target_offset is not null), '[]') as places
+        from ${sql(attempts)} a where a.message_id = m.id and a.target_offset is not null), '[]'
+      ) || coalesce((
+        select jsonb_agg(jsonb_build_object('what', 'dlq', 'topic', a.failed_again_topic, 'partition', a.failed_again_partition,
+          'offset', a.failed_again_offset, 'at', a.failed_again_at))
+        from ${sql(attempts)} a where a.message_id = m.id and a.failed_again_offset is not null), '[]') as places
     from ${sql(table)} m where m.id = any(${wanted}::uuid[]) and ${messageInScope(sql, scope, 'm.')}`
+  return sql`(${from('dlq.dlq_messages', 'dlq.dlq_attempts', false)} union all
+              ${from('dlq.dlq_messages_archive', 'dlq.dlq_attempts_archive', true)})`
+}
+
+/** Adds messages, live and archived ones. Those that were found already stay. Returns how many are new. */
+export async function addItems(
+  sql: Sql,
+  { runId, ids, scope = null }: Items & { scope?: TopicScope },
+): Promise<number> {
+  if (ids.length === 0) return 0
   const result = await sql`
-    insert into dlq.dlq_erase_items (run_id, message_id, record_key, group_id, frames_id, is_archived, places)
-    select distinct on (id) ${runId}::uuid, id, record_key, group_id, frames_id, is_archived, places::json
-    from (${from('dlq.dlq_messages', 'dlq.dlq_attempts', false)} union all
-          ${from('dlq.dlq_messages_archive', 'dlq.dlq_attempts_archive', true)}) found
+    insert into dlq.dlq_erase_items (run_id, message_id, record_key, group_id, group_ids, frames_id, is_archived, places)
+    select distinct on (id) ${runId}::uuid, id, record_key, group_id, group_ids, frames_id, is_archived, places::json
+    from ${foundItems(sql, ids, scope)} found
     order by id
     on conflict (run_id, message_id) do nothing`
   return result.count
+}
+
+/** Messages that were being sent when they were added have places and groups since that they had not then. */
+export async function renewItems(sql: Sql, { runId, ids }: Items): Promise<void> {
+  await sql`
+    update dlq.dlq_erase_items i set
+      group_id = found.group_id, group_ids = found.group_ids, frames_id = coalesce(found.frames_id, i.frames_id),
+      places = found.places::json
+    from ${foundItems(sql, ids, null)} found
+    where i.run_id = ${runId} and i.message_id = found.id and i.message_id = any(${sql.array([...ids])}::uuid[])`
 }
 
 export type KeySearch = { keys: readonly Buffer[]; topics: readonly string[] | null; until: string }

@@ -5,6 +5,7 @@ import { deriveAttemptId } from '../../domain/record/message-id.ts'
 import { deleteMessages } from '../change/delete-messages.ts'
 import { settleAttempts } from '../retry/attempts.ts'
 import type { Sql } from '../sql.ts'
+import { renewItems } from './erase-items.ts'
 
 export type ErasePlaces = Record<string, number>
 
@@ -26,6 +27,7 @@ export async function eraseMessages(
   const done = ids.filter((id) => !leftOut.has(id))
   const counts: ErasePlaces = {}
   if (done.length === 0) return { ids: [], waiting: sent.length, counts }
+  await renewItems(sql, { runId, ids: done })
   const of = sql`any(${sql.array([...done])}::uuid[])`
   const count = async (place: string, statement: PromiseLike<{ count: number }>) => {
     counts[place] = (counts[place] ?? 0) + (await statement).count

@@ -3,9 +3,11 @@
 import type { Sql } from '../sql.ts'
 import { holdUpStoring } from './erasures.ts'
 
-/** Groups and events of the run's messages forget their texts; the next failure writes them again. Returns how many. */
+/** Groups that the run's messages are or were in, and their events, forget their texts; the next failure writes them again. Returns how many. */
 export async function eraseGroupTexts(sql: Sql, runId: string): Promise<{ dlq_groups: number; dlq_events: number }> {
-  const groups = sql`array(select distinct group_id from dlq.dlq_erase_items where run_id = ${runId} and group_id is not null)`
+  const groups = sql`array(
+    select group_id from dlq.dlq_erase_items where run_id = ${runId} and group_id is not null
+    union select unnest(group_ids) from dlq.dlq_erase_items where run_id = ${runId})`
   const titled = await sql`
     update dlq.dlq_groups set title = coalesce(error_class, 'erased'), message = 'erased' where id = any(${groups})`
   const events = await sql`
@@ -65,17 +67,18 @@ export async function eraseReads(
   return row.erased
 }
 
-export type NamingRun = { id: string; selection: string; patch: string | null; reason: string | null }
+/** What people wrote into a run: its selection, its patch, and why it was made, paused or cancelled. */
+export type RunTexts = { id: string; texts: string[] }
 
 /** The next runs, for whoever looks whether they name a key. */
-export async function listRunTexts(sql: Sql, { after, limit }: { after: string; limit: number }): Promise<NamingRun[]> {
-  const rows = await sql<NamingRun[]>`
-    select id, selection::text as selection, patch::text as patch, reason from dlq.dlq_runs
+export async function listRunTexts(sql: Sql, { after, limit }: { after: string; limit: number }): Promise<RunTexts[]> {
+  const rows = await sql<RunTexts[]>`
+    select id, array_remove(array[selection::text, patch::text, reason, status_reason], null) as texts from dlq.dlq_runs
     where id > ${after}::uuid order by id limit ${limit}`
   return [...rows]
 }
 
-/** Empties runs that name a key: what they select, what they change, and why. */
+/** Empties runs that name a key: what they select, what they change, and why; also where events of them say it. */
 export async function eraseRunTexts(
   sql: Sql,
   { runId, ids }: { runId: string; ids: readonly string[] },
@@ -84,6 +87,8 @@ export async function eraseRunTexts(
   await sql`
     update dlq.dlq_runs set selection = '{"ids":[]}', patch = null, reason = null, status_reason = null
     where id = any(${sql.array([...ids])}::uuid[])`
+  await sql`
+    update dlq.dlq_events set title = type || ' (erased)' where run_id = any(${sql.array([...ids])}::uuid[])`
   await sql`select dlq.erase_audit(${runId}, 'run', ${sql.array([...ids])}::text[])`
 }
 

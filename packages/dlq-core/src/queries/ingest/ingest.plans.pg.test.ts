@@ -57,7 +57,7 @@ const places = ids.map((_, n) => ({ topic: `topic-${n % 50}`, partition: n % 8, 
 const partition = { cluster, topic: 'topic-7.dlq.v1', partition: 3 }
 const failedAgain = ids.map((message_id) => ({
   ...{ message_id, number: 1, attempt_id: message_id, cluster, topic: 'topic-7.dlq.v1', partition: 3, offset: 1n },
-  ...{ error_class: null, error_message: 'again', error_changed: false },
+  ...{ error_class: null, error_message: 'again', error_changed: false, group_id: null },
 }))
 const fingerprints = ids.map((id) => ({
   ...{ id, version: 1, errorClass: null, location: null, message: 'new', title: 'new' },

@@ -43,6 +43,7 @@ function failedAgain(message_id: string, more: Partial<FailedAgain> = {}): Faile
     error_class: 'java.lang.Error',
     error_message: 'failed "again"\n',
     error_changed: true,
+    group_id: null,
     ...more,
   }
 }
@@ -62,6 +63,22 @@ function settled(message_id: string, more: Partial<SettledAttempt> = {}): Settle
 }
 
 describe('recordFailedAgain', () => {
+  test('notes the groups of the message before and of the failure, where they differ', async () => {
+    const [before, after] = [randomUUID(), randomUUID()]
+    const ids = [
+      await insertMessageRow(database.sql, { group_id: before }),
+      await insertMessageRow(database.sql, { group_id: before }),
+      await insertMessageRow(database.sql),
+    ]
+    const groups = [after, before, after]
+    await recordFailedAgain(
+      service.sql,
+      ids.map((id, n) => failedAgain(id, { group_id: groups[n]! })),
+    )
+    const noted = await Promise.all(ids.map(async (id) => (await readAttempt(id))!.failed_groups))
+    expect(noted).toEqual([[before, after], null, [after]])
+  })
+
   test('stores the exact coordinates of the re-failure, and returns the message as new', async () => {
     const id = await insertMessageRow(database.sql)
     await settleAttempts(service.sql, { attempts: [settled(id)] })

@@ -71,6 +71,8 @@ export type FailedAgain = {
   error_class: string | null
   error_message: string | null
   error_changed: boolean
+  /** The failure's own error group. */
+  group_id: string | null
 }
 
 /**
@@ -84,7 +86,7 @@ export async function recordFailedAgain(sql: Sql, failed: readonly FailedAgain[]
       select failed.*, settled.outcome as counted_as
       from json_to_recordset(${toJson(failed)}::json) as failed (
         message_id uuid, number int, attempt_id uuid, cluster text, topic text, partition int, "offset" bigint,
-        error_class text, error_message text, error_changed boolean)
+        error_class text, error_message text, error_changed boolean, group_id uuid)
       -- The attempt before this statement. One that is settled has been counted already; its message is locked.
       left join dlq.dlq_attempts settled using (message_id, number)
     ),
@@ -92,13 +94,15 @@ export async function recordFailedAgain(sql: Sql, failed: readonly FailedAgain[]
       insert into dlq.dlq_attempts as attempt (
         message_id, number, attempt_id, outcome, run_id, failed_again_at,
         failed_again_cluster, failed_again_topic, failed_again_partition, failed_again_offset,
-        failed_again_class, failed_again_message, error_changed)
-      select message_id, number, attempt_id, 'published', m.run_id, now(),
-             cluster, topic, partition, "offset", failed.error_class, failed.error_message, error_changed
+        failed_again_class, failed_again_message, error_changed, failed_groups)
+      select message_id, number, attempt_id, 'published',
+             -- The message says which run makes an attempt that is not settled yet.
+             case when m.status = 'RETRYING' and m.retry_count = number then m.run_id end, now(),
+             cluster, topic, partition, "offset", failed.error_class, failed.error_message, error_changed,
+             -- For erasures: texts of the message stand in both.
+             case when m.group_id is distinct from failed.group_id then array_remove(array[m.group_id, failed.group_id], null) end
       from failed
-      -- The message says which run makes an attempt that is not settled yet.
       left join dlq.dlq_messages m on m.id = message_id and m.id = any(${sql.array(failed.map(({ message_id }) => message_id))}::uuid[])
-        and m.status = 'RETRYING' and m.retry_count = number
       order by message_id
       on conflict (message_id, number) do update set
         outcome                = 'published',
@@ -109,7 +113,8 @@ export async function recordFailedAgain(sql: Sql, failed: readonly FailedAgain[]
         failed_again_offset    = excluded.failed_again_offset,
         failed_again_class     = excluded.failed_again_class,
         failed_again_message   = excluded.failed_again_message,
-        error_changed          = excluded.error_changed
+        error_changed          = excluded.error_changed,
+        failed_groups          = excluded.failed_groups
       where attempt.failed_again_at is null
       returning message_id, number, run_id
     ),

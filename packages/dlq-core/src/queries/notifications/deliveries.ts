@@ -4,6 +4,7 @@
 import { exactTime, type TimePlace } from '../exact-time.ts'
 import type { Sql } from '../sql.ts'
 import { addJob } from '../upkeep/workers.ts'
+import { type Forgetting, keptSince } from './kept-since.ts'
 
 export const deliverTask = 'deliver_notification'
 
@@ -186,9 +187,10 @@ export async function lastTold(
   return new Map(rows.map(({ id, at }) => [id, at]))
 }
 
-export async function forgetDeliveries(sql: Sql, { before, limit }: { before: Date; limit: number }): Promise<number> {
+export async function forgetDeliveries(sql: Sql, { keptMs, now, limit }: Forgetting): Promise<number> {
   const result = await sql`
     delete from dlq.dlq_deliveries where id in (
-      select id from dlq.dlq_deliveries where created_at < ${before} and state <> 'waiting' order by created_at limit ${limit})`
+      select id from dlq.dlq_deliveries
+      where created_at < ${keptSince(sql, { keptMs, now })} and state <> 'waiting' order by created_at limit ${limit})`
   return result.count
 }

@@ -4,6 +4,7 @@ import { type Event, type EventType, eventId, type NewEvent } from '../../domain
 import { exactTime, type TimePlace } from '../exact-time.ts'
 import { type Sql, toJson } from '../sql.ts'
 import { type TopicScope, topicInScope } from '../topic-scope.ts'
+import { type Forgetting, keptSince } from './kept-since.ts'
 
 /** Takes the look that is due, for one retrier. Returns up to when the last one looked; null where none is due. */
 export async function takeEventLook(sql: Sql, { everyMs }: { everyMs: number }): Promise<Date | null> {
@@ -135,10 +136,10 @@ export async function listEvents(
 }
 
 /** Conditions that last stay. Returns how many events it deleted. */
-export async function forgetEvents(sql: Sql, { before, limit }: { before: Date; limit: number }): Promise<number> {
+export async function forgetEvents(sql: Sql, { keptMs, now, limit }: Forgetting): Promise<number> {
   const result = await sql`
     delete from dlq.dlq_events where id in (
       select id from dlq.dlq_events
-      where at < ${before} and (not is_condition or ended_at is not null) order by at limit ${limit})`
+      where at < ${keptSince(sql, { keptMs, now })} and (not is_condition or ended_at is not null) order by at limit ${limit})`
   return result.count
 }

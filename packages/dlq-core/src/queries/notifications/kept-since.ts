@@ -1,0 +1,11 @@
+// How long events and deliveries are kept, by whichever clock is behind: one that is ahead must not decide what is deleted.
+
+import type { Sql } from '../sql.ts'
+
+/** `now`: the caller's clock. */
+export type Forgetting = { keptMs: number; now: Date; limit: number }
+
+/** What is older is forgotten. */
+export function keptSince(sql: Sql, { keptMs, now }: Pick<Forgetting, 'keptMs' | 'now'>) {
+  return sql`least(${now}::timestamptz, now()) - ${keptMs}::float8 * interval '1 ms'`
+}

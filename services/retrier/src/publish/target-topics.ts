@@ -4,6 +4,7 @@
 import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-globs.ts'
 import { replayHazard } from 'dlq-core/domain/failure/topic-names.ts'
 import { monotonicNow } from 'dlq-core/runtime/clock/monotonic-now.ts'
+import { LeaderlessPartition } from 'dlq-core/runtime/kafka/kafkajs-internals.ts'
 import kafkajs, { type Admin, type ITopicMetadata, type Kafka, type PartitionMetadata } from 'kafkajs'
 import {
   type CheckedRecord,
@@ -146,6 +147,12 @@ async function askKafka(admin: Admin, topics: readonly string[]): Promise<Map<st
   const [limits, metadata] = await Promise.all([readTopicLimits(admin, listed), readMetadata(admin, listed)])
   const found = new Map<string, FoundTarget>()
   const note = (topic: string, partitions: PartitionMetadata[]) => {
+    const unled = partitions.find(({ leader }) => leader < 0)
+    if (unled !== undefined) {
+      const error = new LeaderlessPartition({ topic, partition: unled.partitionId })
+      found.set(topic, { kind: 'unavailable', error })
+      return
+    }
     const target = createTarget(topic, partitions, limits.get(topic) ?? unknownLimits)
     found.set(topic, { kind: 'found', target })
   }

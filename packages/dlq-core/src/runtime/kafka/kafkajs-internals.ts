@@ -27,7 +27,7 @@ export type Cluster = {
 export type Broker = {
   /** By the number of the API in Kafka's protocol; null before the broker is connected. */
   versions: Record<number, { minVersion: number; maxVersion: number }> | null
-  /** An empty list asks for all topics of the cluster. */
+  /** Use `metadataOf`. */
   metadata(topics: readonly string[]): Promise<{ topicMetadata: TopicMetadata[] }>
   listOffsets(request: {
     isolationLevel: number
@@ -139,11 +139,37 @@ export async function brokerOf(cluster: Cluster, nodeId: number): Promise<Broker
   }
 }
 
+/**
+ * The partitions of topics, with -1 for the leader of one that has none. An empty list asks for all topics of the cluster.
+ *
+ * @throws KafkaJSProtocolError where Kafka refuses one of the topics (deleted, forbidden)
+ */
+export async function metadataOf(broker: Broker, topics: readonly string[]): Promise<TopicMetadata[]> {
+  try {
+    return (await broker.metadata(topics)).topicMetadata
+  } catch (error) {
+    const { metadata } = error as { metadata?: { topicMetadata: TopicMetadata[] } }
+    if (metadata === undefined) throw error
+    return metadata.topicMetadata
+  }
+}
+
+const leaderNotAvailable = 5
+
+/** All replicas of the partition are away. Unlike after a change of leaders, it is of no use to ask again soon. */
+export class LeaderlessPartition extends kafkajs.KafkaJSProtocolError {
+  constructor({ topic, partition }: { topic: string; partition: number }) {
+    const error = createErrorFromCode(leaderNotAvailable)
+    super(Object.assign(error, { message: `partition ${partition} of ${topic} has no leader` }))
+  }
+}
+
 const movedLeader = ['LEADER_NOT_AVAILABLE', 'NOT_LEADER_FOR_PARTITION']
 const lostBroker = ['KafkaJSBrokerNotFound', 'KafkaJSConnectionError', 'KafkaJSConnectionClosedError']
 
 /** Whether the partition's leader has moved or is away: the same request may succeed a moment later. */
 export function isLeaderChange(error: unknown): boolean {
+  if (error instanceof LeaderlessPartition) return false
   if (error instanceof kafkajs.KafkaJSProtocolError) return movedLeader.includes(error.type)
   return error instanceof Error && lostBroker.includes(error.name)
 }

@@ -1,6 +1,14 @@
 // Who leads a partition, and what to do where that has changed: shared by the questions that only a leader answers.
 
-import { anyBroker, type Broker, brokerOf, type Cluster, isLeaderChange } from '../kafkajs-internals.ts'
+import {
+  anyBroker,
+  type Broker,
+  brokerOf,
+  type Cluster,
+  isLeaderChange,
+  LeaderlessPartition,
+  metadataOf,
+} from '../kafkajs-internals.ts'
 
 /** Asks once more where a partition's leader has moved, or is away. */
 export function askAgain<T>(cluster: Cluster, ask: () => Promise<T>): Promise<T> {
@@ -15,13 +23,18 @@ export function askAgain<T>(cluster: Cluster, ask: () => Promise<T>): Promise<T>
   })
 }
 
-/** The broker that leads the partition, connected; null where there is no such partition. */
+/**
+ * The broker that leads the partition, connected; null where there is no such partition.
+ *
+ * @throws LeaderlessPartition
+ */
 export async function findLeader(
   cluster: Cluster,
   { topic, partition }: { topic: string; partition: number },
 ): Promise<Broker | null> {
-  const seed = await anyBroker(cluster)
-  const { topicMetadata } = await seed.metadata([topic])
-  const metadata = topicMetadata[0]?.partitionMetadata.find(({ partitionId }) => partitionId === partition)
-  return metadata ? brokerOf(cluster, metadata.leader) : null
+  const [found] = await metadataOf(await anyBroker(cluster), [topic])
+  const metadata = found?.partitionMetadata.find(({ partitionId }) => partitionId === partition)
+  if (metadata === undefined) return null
+  if (metadata.leader < 0) throw new LeaderlessPartition({ topic, partition })
+  return brokerOf(cluster, metadata.leader)
 }

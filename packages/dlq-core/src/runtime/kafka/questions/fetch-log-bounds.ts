@@ -3,7 +3,16 @@
 
 import { partitionKey } from '../../../domain/record/record-place.ts'
 import type { LogBounds } from '../../../queries/ingest/topic-partitions.ts'
-import { anyBroker, brokerOf, type Cluster, earliest, isolationLevel, latest } from '../kafkajs-internals.ts'
+import {
+  anyBroker,
+  brokerOf,
+  type Cluster,
+  earliest,
+  isolationLevel,
+  LeaderlessPartition,
+  latest,
+  metadataOf,
+} from '../kafkajs-internals.ts'
 import { askAgain } from './ask-leader.ts'
 
 /** `leader`: -1 while the partition has none. */
@@ -17,8 +26,7 @@ export type Led = { topic: string; partition: number; leader: number }
 export async function fetchPartitions(cluster: Cluster, topics: readonly string[]): Promise<Led[]> {
   // An empty list would ask for all topics of the cluster.
   if (topics.length === 0) return []
-  const seed = await anyBroker(cluster)
-  const { topicMetadata } = await seed.metadata(topics)
+  const topicMetadata = await metadataOf(await anyBroker(cluster), topics)
   return topicMetadata.flatMap(({ topic, partitionMetadata }) =>
     partitionMetadata.map(({ partitionId, leader }) => ({ topic, partition: partitionId, leader })),
   )
@@ -28,8 +36,8 @@ export async function fetchPartitions(cluster: Cluster, topics: readonly string[
  * Of every partition of the topics: the first offset that is retained, and the one after the last record,
  * committed or not. Asks again where a partition's leader moves or goes away.
  *
- * @throws KafkaJSProtocolError where Kafka refuses one of the topics (deleted, forbidden)
- * @throws KafkaJSNumberOfRetriesExceeded where a partition has no leader for longer than the client is patient
+ * @throws KafkaJSProtocolError where Kafka refuses one of the topics (deleted, forbidden), or a partition has no leader
+ * @throws KafkaJSNumberOfRetriesExceeded where a leader is away for longer than the client is patient
  */
 export async function fetchLogBounds(cluster: Cluster, topics: readonly string[]): Promise<LogBounds[]> {
   const led = await askAgain(cluster, () => askLeaders(cluster, topics, [earliest, latest]))
@@ -63,6 +71,8 @@ async function askLeaders(
   timestamps: readonly number[],
 ): Promise<Answered[]> {
   const partitions = await fetchPartitions(cluster, topics)
+  const unled = partitions.find(({ leader }) => leader < 0)
+  if (unled !== undefined) throw new LeaderlessPartition(unled)
   const byLeader = Map.groupBy(partitions, ({ leader }) => leader)
   const answers = await Promise.all(
     Array.from(byLeader, ([leader, led]) => askLeader(cluster, leader, { led, timestamps })),

@@ -1,0 +1,101 @@
+// A partition whose replicas are all away, beside others: of a topic with one replica, for example, whose broker is down.
+// Everybody reads the others and sends to them. The cluster is this file's own, because a broker is killed.
+
+import { LeaderlessPartition } from 'dlq-core/runtime/kafka/kafkajs-internals.ts'
+import { askTogether } from 'dlq-core/runtime/kafka/refusals.ts'
+import { createTopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
+import { createLog } from 'dlq-core/runtime/log.ts'
+import { type KafkaCluster, startKafkaCluster } from 'dlq-testing/cluster/kafka-cluster.ts'
+import { eventually } from 'dlq-testing/eventually.ts'
+import { useLogFolder } from 'dlq-testing/fleet/log-folder.ts'
+import { createTopics } from 'dlq-testing/kafka/create-topics.ts'
+import { createTestKafka } from 'dlq-testing/kafka/test-kafka.ts'
+import { createReaper } from 'dlq-testing/process/reaper.ts'
+import type { Admin, Kafka, Producer } from 'kafkajs'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createTargetTopics } from '../../../services/retrier/src/publish/target-topics.ts'
+
+const [led, lone] = ['led', 'lone']
+const lost = 3
+
+const logs = useLogFolder()
+const log = createLog({ service: 'test', level: 'silent' })
+let release: AsyncDisposableStack | undefined
+let cluster: KafkaCluster
+let kafka: Kafka
+let admin: Admin
+/** It has sent to both topics before. */
+let producer: Producer
+
+beforeAll(async () => {
+  await using opened = new AsyncDisposableStack()
+  const reaper = opened.adopt(createReaper(), (reaper) => reaper.close())
+  const options = { dataDir: `${logs.path}/cluster`, reaper }
+  cluster = opened.adopt(await startKafkaCluster(options), (cluster) => cluster.stop())
+  kafka = createTestKafka(cluster.brokers)
+  admin = opened.adopt(kafka.admin(), (admin) => admin.disconnect())
+  await admin.connect()
+  await createTopics(admin, [
+    { topic: led, replicaAssignment: [{ partition: 0, replicas: [1, 2] }] },
+    { topic: lone, replicaAssignment: [{ partition: 0, replicas: [lost] }] },
+  ])
+  producer = opened.adopt(kafka.producer({ metadataMaxAge: 100 }), (producer) => producer.disconnect())
+  await producer.connect()
+  for (const topic of [led, lone]) await producer.send({ topic, messages: [{ value: 'before' }] })
+  await lose()
+  release = opened.move()
+})
+
+afterAll(() => release?.disposeAsync())
+
+async function lose(): Promise<void> {
+  await cluster.node(lost).kill()
+  await eventually(async () => {
+    const { topics } = await admin.fetchTopicMetadata({ topics: [lone] })
+    expect(topics[0]!.partitions).toMatchObject([{ leader: -1 }])
+  })
+}
+
+test('a consumer that joins reads the others, and the partition itself when it has a leader again', async () => {
+  const consumer = kafka.consumer({ groupId: 'leaderless', metadataMaxAge: 500, maxWaitTimeInMs: 100 })
+  const read: string[] = []
+  await consumer.connect()
+  try {
+    await consumer.subscribe({ topics: [led, lone], fromBeginning: true })
+    await consumer.run({ eachMessage: async ({ topic, message }) => void read.push(`${topic} ${message.value}`) })
+    await eventually(() => expect(read).toEqual(['led before']))
+    await producer.send({ topic: led, messages: [{ value: 'meanwhile' }] })
+    await eventually(() => expect(read).toEqual(['led before', 'led meanwhile']))
+    await cluster.node(lost).start()
+    await eventually(() => expect(read).toEqual(['led before', 'led meanwhile', 'lone before']))
+  } finally {
+    await consumer.disconnect()
+    await lose()
+  }
+})
+
+test('nothing can be sent to it, and it is looked up as unavailable', async () => {
+  const targets = createTargetTopics({
+    ...{ kafka, dlqPatterns: [], allowedTargets: ['*'], ledgerTopic: 'ledger' },
+    dlqTopicsAmong: async () => new Set(),
+  })
+  try {
+    expect([...(await targets.find([led, lone]))].map(([topic, { kind }]) => `${topic} ${kind}`).toSorted()).toEqual([
+      'led found',
+      'lone unavailable',
+    ])
+  } finally {
+    await targets.close()
+  }
+})
+
+test('the bounds of the other topics are known', async () => {
+  const reader = createTopicReader(kafka)
+  try {
+    await expect(reader.fetchLogBounds([led, lone])).rejects.toThrow(LeaderlessPartition)
+    const bounds = await askTogether([led, lone], reader.fetchLogBounds, log)
+    expect(bounds.map(({ topic }) => topic)).toEqual([led])
+  } finally {
+    await reader.disconnect()
+  }
+})

@@ -190,6 +190,30 @@ describe('a run that erases', () => {
     expect(await findCanary(database)).toEqual([])
   })
 
+  test('leaves alone what is of other topics, or was stored later, also by a key that an edit replaced', async () => {
+    const { sql } = database
+    const key = Buffer.from('of two topics')
+    const store = async ({ record_key = key, archived = false, ...row }: Record<string, unknown>) => {
+      const id = await insertMessageRow(sql, { original_topic: 'orders', status: 'RESOLVED', record_key, ...row })
+      if (archived) await sql`select dlq.archive_messages(array[${id}]::uuid[])`
+      return id
+    }
+    const storeEdited = async (row: Record<string, unknown>) => {
+      const id = await store({ record_key: Buffer.from('new'), edits: 1, ...row })
+      await sql`
+        insert into dlq.dlq_message_edits (message_id, number, actor, fields, record_key) values (${id}, 1, 'ann', '{key}', ${key})`
+      return id
+    }
+    const others = [{ original_topic: 'payments' }, { created_at: new Date(Date.now() + 86_400_000) }]
+    const places = [{ archived: false }, { archived: true }]
+    const asked = await Promise.all(places.flatMap((place) => [store(place), storeEdited(place)]))
+    for (const other of others)
+      for (const place of places)
+        await Promise.all([store({ ...other, ...place }), storeEdited({ ...other, ...place })])
+    const run = await enter({ keys: [key.toString('base64')], topics: ['orders'] })
+    expect(openProof((await erase(run)).proof).ids).toEqual(asked.toSorted())
+  })
+
   test('keeps counts exact', async () => {
     const { sql } = database
     const dead = async () => {

@@ -142,6 +142,10 @@ describe('the topics', () => {
     await record('a')
     await record()
     expect(await list()).toEqual([])
+    const gone = async () => (await database.sql`select xmin::text, gone_at from dlq.dlq_topics`)[0]
+    const before = await gone()
+    await record()
+    expect(await gone()).toEqual(before)
   })
 
   test('of another cluster are left alone', async () => {

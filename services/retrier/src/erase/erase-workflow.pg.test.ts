@@ -3,10 +3,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openProof } from 'dlq-core/domain/erase/erase-proof.ts'
 import type { RunSelection } from 'dlq-core/domain/message/run.ts'
+import { eraseMessages } from 'dlq-core/queries/erase/erase-messages.ts'
 import { eraseFrames, retireFrames } from 'dlq-core/queries/erase/erase-traces.ts'
 import { readErasureKeys } from 'dlq-core/queries/erase/erasures.ts'
 import { admitFrames, haveFrames } from 'dlq-core/queries/ingest/stack-frames.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
+import { untilWaitingForLock } from 'dlq-testing/postgres/lock-waits.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow, readMessageRow } from 'dlq-testing/rows/message-rows.ts'
@@ -83,6 +85,21 @@ describe('a run that erases', () => {
       update dlq.dlq_messages set status = 'RESOLVED', lease_slot = null, lease_batch = null where id = ${id}`
     expect((await erasing).status).toBe('completed')
     expect(await readMessageRow(database.sql, id)).toMatchObject({ status: 'DEAD', record_key: null })
+  })
+
+  test('waits for a message that a retrier claims at the same time', async () => {
+    const id = await insertMessageRow(database.sql, { record_key: Buffer.from('claimed') })
+    const erasing = await database.sql.begin(async (sql) => {
+      await sql`update dlq.dlq_messages set status = 'RETRYING' where id = ${id}`
+      const erasing = service.sql.begin((sql) =>
+        eraseMessages(sql, { runId: crypto.randomUUID(), ids: [id], mode: 'contents' }),
+      )
+      await untilWaitingForLock(database)
+      return { erasing }
+    })
+    expect(await erasing.erasing).toEqual({ ids: [], waiting: 1, counts: {} })
+    expect(await readMessageRow(database.sql, id)).toMatchObject({ status: 'RETRYING', erased_at: null })
+    await database.sql`delete from dlq.dlq_messages where id = ${id}`
   })
 
   test('finds what comes out of the archive, or is stored, while it erases', async () => {

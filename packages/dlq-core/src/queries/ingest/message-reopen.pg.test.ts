@@ -202,6 +202,13 @@ describe('reopenMessages', () => {
     expect(await read(id)).toMatchObject({ failure_count: 3 })
   })
 
+  test('gives no time to a message that waits for its original', async () => {
+    const id = await insertWithHeaders()
+    await database.sql`update dlq.dlq_messages set origin_state = 18 where id = ${id}`
+    await reopenMessages(service.sql, [reopened(id)])
+    expect(await read(id)).toMatchObject({ status: 'PENDING', next_retry_at: null })
+  })
+
   test('takes the consumer group of the new failure where it names one', async () => {
     const id = await insertWithHeaders()
     await reopenMessages(service.sql, [reopened(id, { consumer_group: 'shop-2' })])

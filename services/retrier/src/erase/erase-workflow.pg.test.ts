@@ -73,7 +73,9 @@ describe('a run that erases', () => {
   })
 
   test('waits for a message that is being sent', async () => {
-    const id = await insertMessageRow(database.sql, { record_key: Buffer.from(canary), status: 'RETRYING' })
+    const id = await insertMessageRow(database.sql, {
+      ...{ record_key: Buffer.from(canary), unstored_value_bytes: 12, status: 'RETRYING', retry_requested: true },
+    })
     const run = await enter({ ids: [id] })
     const erasing = erase(run)
     await eventually(async () => {
@@ -84,7 +86,9 @@ describe('a run that erases', () => {
     await database.sql`
       update dlq.dlq_messages set status = 'RESOLVED', lease_slot = null, lease_batch = null where id = ${id}`
     expect((await erasing).status).toBe('completed')
-    expect(await readMessageRow(database.sql, id)).toMatchObject({ status: 'DEAD', record_key: null })
+    expect(await readMessageRow(database.sql, id)).toMatchObject({
+      ...{ status: 'DEAD', record_key: null, unstored_value_bytes: null, retry_requested: false },
+    })
   })
 
   test('waits for a message that a retrier claims at the same time', async () => {

@@ -98,6 +98,13 @@ describe('a position', () => {
     })
   })
 
+  test('that is reset again and again knows up to where records may be stored already', async () => {
+    const place = { cluster: 'c', topic: 'reset', partition: 0 }
+    for (const next_offset of [100n, 0n, 50n]) await resetPosition(service.sql, { ...place, next_offset })
+    const position = await service.sql.begin((sql) => lockPosition(sql, place))
+    expect(position).toMatchObject({ next_offset: 50n, stored_below: 100n })
+  })
+
   test('starts over in a new generation for only one of several callers', async () => {
     await resetPosition(service.sql, { ...partition, next_offset: 100n })
     // The subscription was to the topic that is gone.

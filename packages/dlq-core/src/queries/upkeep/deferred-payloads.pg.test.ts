@@ -13,8 +13,8 @@ const id = (n: number) => `019c7aa5-0000-7000-8000-00000000000${n}`
 test('a range covers all messages that were stored without their payload, whatever the order of their ids', async () => {
   for (const [from, until] of [
     [4, 5],
-    [6, 8],
-    [2, 3],
+    [2, 8],
+    [6, 7],
   ] as const)
     await deferPayloads(service.sql, { ...place, from: id(from), until: id(until) })
   const locked = () => lockDeferred(service.sql, { quietMs: 0 })

@@ -114,6 +114,32 @@ describe('recordFailedAgain', () => {
     ).toEqual(new Set([ids[1]]))
     expect(await recordFailedAgain(service.sql, [])).toEqual(new Set())
   })
+
+  test.each([
+    ['published', 'resolved'],
+    ['failed', 'failed'],
+  ] as const)('counts for its run as failed again, and no longer as it did: %s', async (outcome, before) => {
+    const [id, run] = [await insertMessageRow(database.sql), randomUUID()]
+    await settleAttempts(service.sql, { attempts: [settled(id, { outcome })] })
+    await database.sql`update dlq.dlq_attempts set run_id = ${run} where message_id = ${id}`
+    await recordFailedAgain(service.sql, [failedAgain(id)])
+    const deltas = await database.sql`
+      select outcome, sum(n)::int as n from dlq.dlq_run_deltas where run_id = ${run} group by outcome order by n`
+    expect([...deltas]).toEqual([
+      { outcome: before, n: -1 },
+      { outcome: 'failed_again', n: 1 },
+    ])
+  })
+
+  test.each([
+    ['is sending', 'RETRYING', true],
+    ['has only taken since', 'PENDING', false],
+  ])('of an attempt that is not settled is that of the run which %s the message', async (_, status, is) => {
+    const run_id = randomUUID()
+    const id = await insertMessageRow(database.sql, { status, retry_count: 1, run_id })
+    await recordFailedAgain(service.sql, [failedAgain(id)])
+    expect(await readAttempt(id)).toMatchObject({ run_id: is ? run_id : null })
+  })
 })
 
 describe('reopenMessages', () => {

@@ -6,7 +6,15 @@ import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow, readMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, expect, test } from 'vitest'
-import { dropUnsendable, giveBack, handOverPulled, lockCandidates, takeIntoRun, writeRevived } from './run-messages.ts'
+import {
+  dropUnsendable,
+  giveBack,
+  handOverPulled,
+  lockCandidates,
+  markDead,
+  takeIntoRun,
+  writeRevived,
+} from './run-messages.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
@@ -216,4 +224,12 @@ test('what is revived has a time, unless its route or its original holds it', as
       ['PENDING', false],
     ],
   ])
+})
+
+test('what is marked DEAD has no time, and nobody asks for it any more', async () => {
+  const id = await insert({ next_retry_at: new Date(), retry_requested: true })
+  expect(await markDead(service.sql, [id])).toBe(1)
+  expect(await readMessageRow(database.sql, id)).toMatchObject({
+    ...{ status: 'DEAD', next_retry_at: null, retry_requested: false },
+  })
 })

@@ -75,6 +75,7 @@ describe('a run that erases', () => {
   test('waits for a message that is being sent', async () => {
     const id = await insertMessageRow(database.sql, {
       ...{ record_key: Buffer.from(canary), unstored_value_bytes: 12, status: 'RETRYING', retry_requested: true },
+      run_id: crypto.randomUUID(),
     })
     const run = await enter({ ids: [id] })
     const erasing = erase(run)
@@ -87,7 +88,7 @@ describe('a run that erases', () => {
       update dlq.dlq_messages set status = 'RESOLVED', lease_slot = null, lease_batch = null where id = ${id}`
     expect((await erasing).status).toBe('completed')
     expect(await readMessageRow(database.sql, id)).toMatchObject({
-      ...{ status: 'DEAD', record_key: null, unstored_value_bytes: null, retry_requested: false },
+      ...{ status: 'DEAD', record_key: null, unstored_value_bytes: null, retry_requested: false, run_id: null },
     })
   })
 

@@ -7,8 +7,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
   addDelivery,
+  beginDelivery,
   type Delivery,
   disableChannel,
+  gatherEvent,
   listDeliveries,
   retryDelivery,
 } from 'dlq-core/queries/notifications/deliveries.ts'
@@ -87,6 +89,17 @@ test('each try is counted by what came of it, and the channel says when it worke
   answer = { status: 204 }
   expect((await deliver()).tries).toEqual(['dlq_notification_tries_total{outcome="delivered"} 1'])
   expect(await listChannels(service.sql)).toMatchObject([{ delivered_at: expect.any(Date), last_error: null }])
+})
+
+test('an event joins a delivery that has room, and that nobody has begun to send', async () => {
+  const add = (events: number) => {
+    const eventIds = Array.from({ length: events }, () => crypto.randomUUID())
+    return addDelivery(service.sql, { channel: 'chat', route: 'all', kind: 'begin', eventIds, sendAt: new Date() })
+  }
+  const [free, full, begun] = [await add(49), await add(50), await add(1)]
+  await beginDelivery(service.sql, begun)
+  const joins = (id: string) => gatherEvent(service.sql, { id, eventId: crypto.randomUUID() })
+  expect([await joins(free), await joins(full), await joins(begun)]).toEqual([true, false, false])
 })
 
 test('a channel that goes to another host is no longer disabled', async () => {

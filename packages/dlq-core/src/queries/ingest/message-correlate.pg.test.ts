@@ -60,19 +60,20 @@ test.each([
 test('a place is that of the attempt which published there, also of an archived message, unless its topic is another now', async () => {
   const [live, archived, before] = [randomUUID(), randomUUID(), randomUUID()]
   await insertAttempt({ message_id: live, ...placed })
-  await insertAttempt({ message_id: archived, ...placed, target_partition: 1 }, 'dlq.dlq_attempts_archive')
+  await insertAttempt({ message_id: archived, ...placed, target_topic: 'old' }, 'dlq.dlq_attempts_archive')
   await insertAttempt({ message_id: before, ...placed, target_topic: 'anew', settled_at: daysAgo(2) })
   await database.sql`insert into dlq.dlq_target_topics (target_topic, topic_id, new_since) values ('anew', 'id', ${daysAgo(1)})`
   const asked = [
-    ...[0, 1, 2].map((partition) => ({ topic, partition, offset: 7n })),
+    ...[topic, 'old', 'never'].map((topic) => ({ topic, partition: 0, offset: 7n })),
+    { topic, partition: 1, offset: 7n },
     ...[
       { topic, partition: 0, offset: 8n },
       { topic: 'anew', partition: 0, offset: 7n },
     ],
   ]
   const found = await findAttemptsByPlace(service.sql, asked)
-  expect(found.map(({ message_id, partition }) => [message_id, partition])).toEqual([
-    [live, 0],
-    [archived, 1],
+  expect(found.map(({ topic, message_id }) => [topic, message_id])).toEqual([
+    [topic, live],
+    ['old', archived],
   ])
 })

@@ -132,11 +132,12 @@ describe('recordFailedAgain', () => {
   })
 
   test.each([
-    ['is sending', 'RETRYING', true],
-    ['has only taken since', 'PENDING', false],
-  ])('of an attempt that is not settled is that of the run which %s the message', async (_, status, is) => {
+    ['is sending', { status: 'RETRYING' }, true],
+    ['is sending once more', { status: 'RETRYING', retry_count: 2 }, false],
+    ['has only taken since', {}, false],
+  ])('of an attempt that is not settled is that of the run which makes it: one that %s it', async (_, row, is) => {
     const run_id = randomUUID()
-    const id = await insertMessageRow(database.sql, { status, retry_count: 1, run_id })
+    const id = await insertMessageRow(database.sql, { retry_count: 1, run_id, ...row })
     await recordFailedAgain(service.sql, [failedAgain(id)])
     expect(await readAttempt(id)).toMatchObject({ run_id: is ? run_id : null })
   })

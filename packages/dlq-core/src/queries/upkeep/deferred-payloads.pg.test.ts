@@ -2,8 +2,10 @@
 
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { expect, test } from 'vitest'
-import { deferPayloads, lockDeferred, shortenDeferred } from './deferred-payloads.ts'
+import { greatestId, smallestId } from '../../domain/record/message-id.ts'
+import { deferPayloads, lockDeferred, lockUnprojected, shortenDeferred } from './deferred-payloads.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
@@ -24,4 +26,17 @@ test('a range covers all messages that were stored without their payload, whatev
   expect(await locked()).toEqual({ ...place, from: id(4), until: id(8) })
   await shortenDeferred(service.sql, { ...place, last: null })
   expect(await locked()).toBeNull()
+})
+
+test('the payload of a message is stored later where it has none, and could have one', async () => {
+  const record_value = Buffer.from('{"a":1}')
+  const id = await insertMessageRow(database.sql, { record_value })
+  for (const row of [
+    ...[{ payload: { a: 1 } }, { decode_state: 1 }, { record_value: null }, { record_value: Buffer.alloc(0) }],
+    { record_value: Buffer.alloc(2000) },
+  ])
+    await insertMessageRow(database.sql, { record_value, ...row })
+  const range = { from: smallestId, until: greatestId }
+  const found = await service.sql.begin((sql) => lockUnprojected(sql, { ...range, examine: 100, maxBytes: 1000 }))
+  expect([found.messages.map((message) => message.id), found.last]).toEqual([[id], null])
 })

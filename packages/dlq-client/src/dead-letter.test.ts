@@ -7,6 +7,7 @@ import {
   type ConsumedRecord,
   type DeadLetterOptions,
   type DeadLetterRecord,
+  deadLetter,
   headerNames,
   type KafkaHeaders,
   toDeadLetter,
@@ -28,6 +29,15 @@ function read({ topic, messages: [{ value, headers }] }: DeadLetterRecord) {
   )
   return readFailure({ topic, timestamp: 0n, headers: pairs, value })
 }
+
+test('a record is dead-lettered when Kafka has taken it, and not where Kafka refuses it', async () => {
+  const sent: DeadLetterRecord[] = []
+  const producer = { send: async (record: DeadLetterRecord) => sent.push(record) }
+  await deadLetter(producer, consumed(), options)
+  expect(sent).toEqual([toDeadLetter(consumed(), options)])
+  const refusing = { send: () => Promise.reject(new Error('no leader')) }
+  await expect(deadLetter(refusing, consumed(), options)).rejects.toThrow('no leader')
+})
 
 test('the headers are those that the ingester reads', () => {
   expect(headerNames).toEqual(ownHeaders)

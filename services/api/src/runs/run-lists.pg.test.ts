@@ -112,5 +112,9 @@ test('the messages of a run are asked for by what became of them, page by page',
   expect((await items(`verdict=passed&limit=2&before=${ids[2]}`)).items).toEqual(first.items)
   expect((await items('verdict=sent')).items).toMatchObject([{ id: ids[3] }])
   expect((await items('verdict=came_back')).items).toMatchObject([{ id: ids[4], outcome: 'failed_again' }])
+  // By its outcome each message is listed once.
+  expect((await items('outcome=resolved')).items).toMatchObject(ids.slice(0, 4).map((id) => ({ id })))
+  expect((await items('outcome=failed_again')).items).toMatchObject([{ id: ids[4] }])
+  expect((await items('')).items).toHaveLength(5)
   expect((await request(`GET /api/v1/runs/${id}/items?verdict=passed&outcome=resolved`)).status).toBe(400)
 })

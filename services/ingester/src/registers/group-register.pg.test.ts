@@ -1,4 +1,4 @@
-// When error groups failed last, as several batches at once tell it.
+// Error groups of several batches at once, and when they failed last.
 
 import { readDeadLetter } from 'dlq-core/domain/message/new-message.ts'
 import { touchEveryMs } from 'dlq-core/queries/groups/admit-groups.ts'
@@ -34,4 +34,23 @@ test('a failure that is seen while the database is told of others is told the ne
     select g.error_class, t.last_seen_at from dlq.dlq_group_topics t join dlq.dlq_groups g on g.id = t.group_id`
   const hours = rows.map((row) => [row.error_class, (row.last_seen_at.getTime() - start) / hourMs])
   expect(Object.fromEntries(hours)).toEqual({ First: 3, Second: 2 })
+})
+
+test('a batch keeps its groups, though the register forgets them while new ones are made known', async () => {
+  const letterOf = (errorClass: string) => {
+    const record = recordAt(0, { headers: { 'dlq-error-class': errorClass } })
+    return readDeadLetter(record, storeDeps(service.sql).settings, new Date(), 0)
+  }
+  const register = createGroupRegister(service.sql, { now: () => 0 })
+  const groupOf = async (errorClass: string) => {
+    const letter = letterOf(errorClass)
+    await register.assign([letter])
+    return letter.message.group_id
+  }
+  const known = await groupOf('Known')
+  const [again, fresh] = [letterOf('Known'), letterOf('New')]
+  const assigning = register.assign([again, fresh])
+  register.forget()
+  await assigning
+  expect([again.message.group_id, fresh.message.group_id]).toEqual([known, await groupOf('New')])
 })

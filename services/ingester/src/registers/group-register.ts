@@ -3,7 +3,7 @@
 
 import { abridgedTrace } from 'dlq-core/domain/failure/known-traces.ts'
 import { failureOf } from 'dlq-core/domain/failure/stored-failure.ts'
-import { fingerprint, fingerprintId, overflowGroup } from 'dlq-core/domain/grouping/error-fingerprint.ts'
+import { fingerprint, fingerprintId } from 'dlq-core/domain/grouping/error-fingerprint.ts'
 import { knownFingerprintId } from 'dlq-core/domain/grouping/known-fingerprint.ts'
 import { type DeadLetter, recognisedTrace } from 'dlq-core/domain/message/new-message.ts'
 import {
@@ -39,17 +39,22 @@ export function createGroupRegister(sql: Database, { now }: { now: () => number 
   let seen = new Map<string, Seen>()
   let touchedAt = now()
 
-  async function admit(unknown: ReadonlyMap<string, WantedGroup>): Promise<void> {
+  /** Returns which group to use for each of the keys. */
+  async function admit(unknown: ReadonlyMap<string, WantedGroup>): Promise<Map<string, string>> {
     const groupIds = await admitGroups(sql, [...unknown.values()])
     // A plain bound: forgetting all of it now and then costs one query per group.
     if (known.size + unknown.size > maxRemembered) {
       seeKnown()
       known.clear()
     }
+    const admitted = new Map<string, string>()
     for (const [index, [key, { topic }]] of [...unknown].entries()) {
+      const id = groupIds[index]!
       const failed = known.get(key)?.failed ?? null
-      known.set(key, { topic, id: groupIds[index]!, usedAt: now(), failed })
+      known.set(key, { topic, id, usedAt: now(), failed })
+      admitted.set(key, id)
     }
+    return admitted
   }
 
   function see(topic: string, groupId: string, failed: FailedAt): void {
@@ -91,20 +96,25 @@ export function createGroupRegister(sql: Database, { now }: { now: () => number 
       const ids = letters.map(groupIdOf)
       const keys = letters.map(({ message }, index) => keyOf(message.dlq_topic, ids[index]!))
       const spans = spansOf(letters, keys, new Date())
+      // Looked up once: while the database is asked, other batches may make the register forget.
+      const groups = new Map<string, string>()
       const unknown = new Map<string, WantedGroup>()
       letters.forEach((letter, index) => {
-        const { message } = letter
         const key = keys[index]!
+        if (groups.has(key) || unknown.has(key)) return
         const admitted = known.get(key)
-        if ((admitted && now() - admitted.usedAt < admittedForMs) || unknown.has(key)) return
+        const at = now()
+        if (admitted && at - admitted.usedAt < admittedForMs) {
+          admitted.usedAt = at
+          groups.set(key, admitted.id)
+          return
+        }
         const group = fingerprint(readableFailure(letter))
-        unknown.set(key, { topic: message.dlq_topic, group, failed: spans.get(key) })
+        unknown.set(key, { topic: letter.message.dlq_topic, group, failed: spans.get(key) })
       })
-      if (unknown.size > 0) await admit(unknown)
+      if (unknown.size > 0) for (const [key, id] of await admit(unknown)) groups.set(key, id)
       letters.forEach(({ message }, index) => {
-        const admitted = known.get(keys[index]!)
-        if (admitted) admitted.usedAt = now()
-        message.group_id = admitted?.id ?? overflowGroup.id
+        message.group_id = groups.get(keys[index]!)!
       })
       for (const failed of spans.values()) {
         const { dlq_topic: topic, group_id } = letters[failed.at]!.message

@@ -67,6 +67,7 @@ test('where every route is trusted nothing is held, except what somebody has blo
   await store([trusted, blocked], routes)
   expect(await read(trusted)).toMatchObject(scheduled)
   expect(await read(blocked)).toMatchObject(held)
+  expect(await stateOf('hr')).toBe('blocked')
 })
 
 test('a decision counts for the next dead letters once the register has looked', async () => {

@@ -101,6 +101,24 @@ test('records of the key from after the erasure stay, in messages, the archive a
   expect(await readMessageRow(database.sql, (await edited[1])!)).toMatchObject({ erased_at: expect.any(Date) })
 })
 
+test('messages of other topics than those of the erasure stay, also by a key that an edit replaced', async () => {
+  const run = await enterErasure(service.sql, { keys: [canaryKey], topics: ['orders'] })
+  const { proof } = await carryOut(service.sql, run)
+  const created_at = new Date('2020-01-01')
+  const [mine, other] = await Promise.all(
+    ['orders', 'payments'].map((original_topic) =>
+      insertMessageRow(database.sql, { original_topic, created_at, edits: 1 }),
+    ),
+  )
+  for (const id of [mine!, other!])
+    await database.sql`
+      insert into dlq.dlq_message_edits (message_id, number, actor, fields, record_key)
+      values (${id}, 1, 'ann', '{key}', ${Buffer.from(canary)})`
+  expect(await eraseAgain(service.sql, proof)).toBe(1)
+  expect(await readMessageRow(database.sql, mine!)).toMatchObject({ erased_at: expect.any(Date) })
+  expect(await readMessageRow(database.sql, other!)).toMatchObject({ erased_at: null })
+})
+
 test('a run that was under way in the backup is ended, and its saga ends with it', async () => {
   await plant(database)
   const id = await enterErasure(service.sql, { keys: [canaryKey] })

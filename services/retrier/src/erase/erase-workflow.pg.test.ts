@@ -3,10 +3,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openProof } from 'dlq-core/domain/erase/erase-proof.ts'
 import type { RunSelection } from 'dlq-core/domain/message/run.ts'
+import { eraseMessages } from 'dlq-core/queries/erase/erase-messages.ts'
 import { eraseFrames, retireFrames } from 'dlq-core/queries/erase/erase-traces.ts'
 import { readErasureKeys } from 'dlq-core/queries/erase/erasures.ts'
 import { admitFrames, haveFrames } from 'dlq-core/queries/ingest/stack-frames.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
+import { untilWaitingForLock } from 'dlq-testing/postgres/lock-waits.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow, readMessageRow } from 'dlq-testing/rows/message-rows.ts'
@@ -85,7 +87,10 @@ describe('a run that erases', () => {
   })
 
   test('waits for a message that is being sent', async () => {
-    const id = await insertMessageRow(database.sql, { record_key: Buffer.from(canary), status: 'RETRYING' })
+    const id = await insertMessageRow(database.sql, {
+      ...{ record_key: Buffer.from(canary), unstored_value_bytes: 12, status: 'RETRYING', retry_requested: true },
+      run_id: crypto.randomUUID(),
+    })
     const run = await enter({ ids: [id] })
     const erasing = erase(run)
     await eventually(async () => {
@@ -96,7 +101,24 @@ describe('a run that erases', () => {
     await database.sql`
       update dlq.dlq_messages set status = 'RESOLVED', lease_slot = null, lease_batch = null where id = ${id}`
     expect((await erasing).status).toBe('completed')
-    expect(await readMessageRow(database.sql, id)).toMatchObject({ status: 'DEAD', record_key: null })
+    expect(await readMessageRow(database.sql, id)).toMatchObject({
+      ...{ status: 'DEAD', record_key: null, unstored_value_bytes: null, retry_requested: false, run_id: null },
+    })
+  })
+
+  test('waits for a message that a retrier claims at the same time', async () => {
+    const id = await insertMessageRow(database.sql, { record_key: Buffer.from('claimed') })
+    const erasing = await database.sql.begin(async (sql) => {
+      await sql`update dlq.dlq_messages set status = 'RETRYING' where id = ${id}`
+      const erasing = service.sql.begin((sql) =>
+        eraseMessages(sql, { runId: crypto.randomUUID(), ids: [id], mode: 'contents' }),
+      )
+      await untilWaitingForLock(database)
+      return { erasing }
+    })
+    expect(await erasing.erasing).toEqual({ ids: [], waiting: 1, counts: {} })
+    expect(await readMessageRow(database.sql, id)).toMatchObject({ status: 'RETRYING', erased_at: null })
+    await database.sql`delete from dlq.dlq_messages where id = ${id}`
   })
 
   test('knows the places and the groups of what was sent, and failed again, after it was found', async () => {
@@ -226,6 +248,30 @@ describe('a run that erases', () => {
     await erase(await enter({ keys: [canaryKey] }, 'rows'))
     expect(await database.sql`select from dlq.dlq_messages where id = ${id}`).toHaveLength(0)
     expect(await findCanary(database)).toEqual([])
+  })
+
+  test('leaves alone what is of other topics, or was stored later, also by a key that an edit replaced', async () => {
+    const { sql } = database
+    const key = Buffer.from('of two topics')
+    const store = async ({ record_key = key, archived = false, ...row }: Record<string, unknown>) => {
+      const id = await insertMessageRow(sql, { original_topic: 'orders', status: 'RESOLVED', record_key, ...row })
+      if (archived) await sql`select dlq.archive_messages(array[${id}]::uuid[])`
+      return id
+    }
+    const storeEdited = async (row: Record<string, unknown>) => {
+      const id = await store({ record_key: Buffer.from('new'), edits: 1, ...row })
+      await sql`
+        insert into dlq.dlq_message_edits (message_id, number, actor, fields, record_key) values (${id}, 1, 'ann', '{key}', ${key})`
+      return id
+    }
+    const others = [{ original_topic: 'payments' }, { created_at: new Date(Date.now() + 86_400_000) }]
+    const places = [{ archived: false }, { archived: true }]
+    const asked = await Promise.all(places.flatMap((place) => [store(place), storeEdited(place)]))
+    for (const other of others)
+      for (const place of places)
+        await Promise.all([store({ ...other, ...place }), storeEdited({ ...other, ...place })])
+    const run = await enter({ keys: [key.toString('base64')], topics: ['orders'] })
+    expect(openProof((await erase(run)).proof).ids).toEqual(asked.toSorted())
   })
 
   test('keeps counts exact', async () => {

@@ -130,7 +130,7 @@ async function lookThroughArchive(sql: Transaction, { run, erasing }: Held): Pro
   const { keys, topics } = keysOf(erasing.selection)
   if (keys.length === 0) return { isLast: true }
   const after = run.cursor ?? smallestId
-  const { ids, last } = await scanArchive(sql, { keys, topics, after, limit: archivePiece })
+  const { ids, last } = await scanArchive(sql, { keys, topics, until: run.cutoff, after, limit: archivePiece })
   await addItems(sql, { runId: run.id, ids })
   await writeProgress(sql, { ...run, step_taken: run.step_taken + archivePiece, cursor: last ?? run.cursor })
   return { isLast: last === null, response: { looked_to: last } }
@@ -200,7 +200,9 @@ async function verify(sql: Transaction, held: Held): Promise<Chunk> {
   const { keys, topics } = keysOf(erasing.selection)
   const after = run.cursor ?? smallestId
   const archived =
-    keys.length === 0 ? { ids: [], last: null } : await scanArchive(sql, { keys, topics, after, limit: archivePiece })
+    keys.length === 0
+      ? { ids: [], last: null }
+      : await scanArchive(sql, { keys, topics, until: run.cutoff, after, limit: archivePiece })
   const live = await findByKeys(sql, { keys, topics, until: run.cutoff })
   const added = await addItems(sql, { runId: run.id, ids: [...archived.ids, ...live] })
   if (added > 0) await addCounts(sql, held.erasing, await eraseGroupTexts(sql, run.id))

@@ -68,9 +68,11 @@ test('a burst and a found topic become events, and a weak or dismissed candidate
       { topic: 'orders-dlt', confidence: 'name' },
       { topic: 'orders_error', confidence: 'weak' },
       { topic: 'form-dlt', confidence: 'name' },
+      { topic: 'told-dlt', confidence: 'name' },
     ],
   })
   await database.sql`update dlq.dlq_candidates set dismissed_at = now() where topic = 'form-dlt'`
+  await database.sql`update dlq.dlq_candidates set found_at = now() - interval '1 hour' where topic = 'told-dlt'`
   const { happened, conditions } = await findEvents(service.sql, {
     ...{ after: new Date(now.getTime() - 60_000), now, thresholds: [], openDead: new Set<string>(), openBursts: [] },
     includeMessages: false,

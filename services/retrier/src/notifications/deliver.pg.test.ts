@@ -5,7 +5,15 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { addDelivery, type Delivery, listDeliveries, retryDelivery } from 'dlq-core/queries/notifications/deliveries.ts'
+import {
+  addDelivery,
+  beginDelivery,
+  type Delivery,
+  disableChannel,
+  gatherEvent,
+  listDeliveries,
+  retryDelivery,
+} from 'dlq-core/queries/notifications/deliveries.ts'
 import { listChannels, recordChannels } from 'dlq-core/queries/notifications/routes.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
@@ -81,6 +89,26 @@ test('each try is counted by what came of it, and the channel says when it worke
   answer = { status: 204 }
   expect((await deliver()).tries).toEqual(['dlq_notification_tries_total{outcome="delivered"} 1'])
   expect(await listChannels(service.sql)).toMatchObject([{ delivered_at: expect.any(Date), last_error: null }])
+})
+
+test('an event joins a delivery that has room, and that nobody has begun to send', async () => {
+  const add = (events: number) => {
+    const eventIds = Array.from({ length: events }, () => crypto.randomUUID())
+    return addDelivery(service.sql, { channel: 'chat', route: 'all', kind: 'begin', eventIds, sendAt: new Date() })
+  }
+  const [free, full, begun] = [await add(49), await add(50), await add(1)]
+  await beginDelivery(service.sql, begun)
+  const joins = (id: string) => gatherEvent(service.sql, { id, eventId: crypto.randomUUID() })
+  expect([await joins(free), await joins(full), await joins(begun)]).toEqual([true, false, false])
+})
+
+test('a channel that goes to another host is no longer disabled', async () => {
+  await recordChannels(service.sql, [{ name: 'chat', kind: 'slack', host: 'old.example' }])
+  await disableChannel(service.sql, 'chat')
+  await recordChannels(service.sql, [{ name: 'chat', kind: 'slack', host: 'old.example' }])
+  expect(await listChannels(service.sql)).toMatchObject([{ host: 'old.example', disabled_at: expect.any(Date) }])
+  await recordChannels(service.sql, [{ name: 'chat', kind: 'webhook', host: 'new.example' }])
+  expect(await listChannels(service.sql)).toMatchObject([{ kind: 'webhook', host: 'new.example', disabled_at: null }])
 })
 
 test('what was delivered is not sent once more', async () => {

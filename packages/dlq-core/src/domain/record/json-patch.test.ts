@@ -117,10 +117,29 @@ describe('a patch that would make a document huge is refused', () => {
     expect(() => patched(deep, { op: 'move', from: path, path: '/b' })).not.toThrow()
   })
 
+  test.each(['add', 'replace', 'move'])('by nesting, with %s', (op) => {
+    const nested = (levels: number) => JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`)
+    const operation = {
+      op,
+      path: `/to${'/a'.repeat(490)}`,
+      ...(op === 'move' ? { from: '/from' } : { value: nested(600) }),
+    }
+    expect(() => patched(JSON.stringify({ from: nested(600), to: nested(600) }), operation)).toThrow(/deeper than/)
+  })
+
   test('by comparing much again and again', () => {
     const list = Array.from({ length: 12_000 }, () => 1)
     const tests = Array.from({ length: 100 }, () => ({ op: 'test', path: '', value: list }))
     expect(() => patched(JSON.stringify(list), ...tests)).toThrow(/touch more than/)
+  })
+
+  test('but not one that puts as much in the place of something', () => {
+    const list = Array.from({ length: 150_000 }, () => 1)
+    const [moved, replaced] = [
+      { op: 'move', from: '/a', path: '/b' },
+      { op: 'replace', path: '/b', value: list },
+    ]
+    expect(patched(JSON.stringify({ a: list }), moved, replaced)).toBe(JSON.stringify({ b: list }))
   })
 
   test('but not one that only makes it smaller', () => {

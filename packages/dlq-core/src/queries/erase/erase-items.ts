@@ -68,7 +68,7 @@ function ofTopics(sql: Sql, topics: readonly string[] | null) {
   return topics === null ? sql`true` : sql`original_topic = any(${sql.array([...topics])}::text[])`
 }
 
-/** Live messages of these keys, and messages that had one of them before an edit, or whose original has. */
+/** Live messages of these keys, and messages, archived ones too, that had one of them before an edit, or whose original has. */
 export async function findByKeys(sql: Sql, { keys, topics, until }: KeySearch): Promise<string[]> {
   if (keys.length === 0) return []
   // "offset 0" keeps the other conditions away from other indexes: where their values are not known when the statement is
@@ -82,22 +82,31 @@ export async function findByKeys(sql: Sql, { keys, topics, until }: KeySearch): 
           offset 0) m
     where created_at <= ${until}::text::timestamptz and ${ofTopics(sql, topics)}
     union
-    select message_id from dlq.dlq_message_edits where record_key = any(${keysOf(sql, keys)})
-    union
-    select message_id from dlq.dlq_message_origins where record_key = any(${keysOf(sql, keys)})`
+    select message_id
+    from (select message_id from dlq.dlq_message_edits where record_key = any(${keysOf(sql, keys)})
+          union
+          select message_id from dlq.dlq_message_origins where record_key = any(${keysOf(sql, keys)})) former
+    cross join lateral (
+      select original_topic, created_at from dlq.dlq_messages where id = message_id
+      union all
+      select original_topic, created_at from dlq.dlq_messages_archive where id = message_id
+      offset 0) m
+    where created_at <= ${until}::text::timestamptz and ${ofTopics(sql, topics)}`
   return rows.map(({ id }) => id)
 }
 
 /** The next piece of the archive: which of its messages have one of the keys. `last` is null at the end. */
 export async function scanArchive(
   sql: Sql,
-  { keys, topics, after, limit }: Omit<KeySearch, 'until'> & { after: string; limit: number },
+  { keys, topics, until, after, limit }: KeySearch & { after: string; limit: number },
 ): Promise<{ ids: string[]; last: string | null }> {
   const [row] = await sql<[{ ids: string[] | null; last: string | null; looked: number }]>`
     with piece as materialized (
-      select id, record_key, original_topic from dlq.dlq_messages_archive where id > ${after}::uuid order by id limit ${limit}
+      select id, record_key, original_topic, created_at from dlq.dlq_messages_archive
+      where id > ${after}::uuid order by id limit ${limit}
     )
-    select (select array_agg(id::text) from piece where record_key = any(${keysOf(sql, keys)}) and ${ofTopics(sql, topics)}) as ids,
+    select (select array_agg(id::text) from piece
+            where record_key = any(${keysOf(sql, keys)}) and created_at <= ${until}::text::timestamptz and ${ofTopics(sql, topics)}) as ids,
            (select max(id::text) from piece) as last, (select count(*)::int from piece) as looked`
   return { ids: row.ids ?? [], last: row.looked < limit ? null : row.last }
 }
@@ -168,13 +177,11 @@ export async function listKeysAfter(
 ): Promise<{ rows: { id: string; record_key: Buffer }[]; last: string | null }> {
   const isMessage = place === 'dlq_messages' || place === 'dlq_messages_archive'
   const id = isMessage ? sql`id` : sql`message_id`
-  const time = (table: string) => sql`(select m.created_at from ${sql(`dlq.${table}`)} m where m.id = message_id)`
-  const storedAt = isMessage
-    ? sql`created_at`
-    : sql`coalesce(${time('dlq_messages')}, ${time('dlq_messages_archive')}, '-infinity')`
+  const isOf = sql`created_at <= ${until}::text::timestamptz and ${ofTopics(sql, topics)}`
+  const isMeant = (table: string) => sql`exists (select from ${sql(table)} m where m.id = message_id and ${isOf})`
   const rows = await sql<{ id: string; record_key: Buffer | null; is_meant: boolean }[]>`
     select ${id} as id, record_key,
-           ${isMessage ? ofTopics(sql, topics) : sql`true`} and ${storedAt} <= ${until}::text::timestamptz as is_meant
+           ${isMessage ? isOf : sql`${isMeant('dlq.dlq_messages')} or ${isMeant('dlq.dlq_messages_archive')}`} as is_meant
     from ${sql(`dlq.${place}`)}
     where ${id} > ${after}::uuid
     order by ${id}

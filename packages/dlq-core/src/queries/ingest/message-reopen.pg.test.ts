@@ -131,6 +131,33 @@ describe('recordFailedAgain', () => {
     ).toEqual(new Set([ids[1]]))
     expect(await recordFailedAgain(service.sql, [])).toEqual(new Set())
   })
+
+  test.each([
+    ['published', 'resolved'],
+    ['failed', 'failed'],
+  ] as const)('counts for its run as failed again, and no longer as it did: %s', async (outcome, before) => {
+    const [id, run] = [await insertMessageRow(database.sql), randomUUID()]
+    await settleAttempts(service.sql, { attempts: [settled(id, { outcome })] })
+    await database.sql`update dlq.dlq_attempts set run_id = ${run} where message_id = ${id}`
+    await recordFailedAgain(service.sql, [failedAgain(id)])
+    const deltas = await database.sql`
+      select outcome, sum(n)::int as n from dlq.dlq_run_deltas where run_id = ${run} group by outcome order by n`
+    expect([...deltas]).toEqual([
+      { outcome: before, n: -1 },
+      { outcome: 'failed_again', n: 1 },
+    ])
+  })
+
+  test.each([
+    ['is sending', { status: 'RETRYING' }, true],
+    ['is sending once more', { status: 'RETRYING', retry_count: 2 }, false],
+    ['has only taken since', {}, false],
+  ])('of an attempt that is not settled is that of the run which makes it: one that %s it', async (_, row, is) => {
+    const run_id = randomUUID()
+    const id = await insertMessageRow(database.sql, { retry_count: 1, run_id, ...row })
+    await recordFailedAgain(service.sql, [failedAgain(id)])
+    expect(await readAttempt(id)).toMatchObject({ run_id: is ? run_id : null })
+  })
 })
 
 describe('reopenMessages', () => {
@@ -217,6 +244,13 @@ describe('reopenMessages', () => {
     await reopenMessages(service.sql, [reopened(id, { error_stacktrace: 'at Third.time(Third.java:3)' })])
     expect(await readHeaders(id)).toEqual(headers)
     expect(await read(id)).toMatchObject({ failure_count: 3 })
+  })
+
+  test('gives no time to a message that waits for its original', async () => {
+    const id = await insertWithHeaders()
+    await database.sql`update dlq.dlq_messages set origin_state = 18 where id = ${id}`
+    await reopenMessages(service.sql, [reopened(id)])
+    expect(await read(id)).toMatchObject({ status: 'PENDING', next_retry_at: null })
   })
 
   test('takes the consumer group of the new failure where it names one', async () => {

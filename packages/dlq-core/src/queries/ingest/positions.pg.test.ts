@@ -98,6 +98,13 @@ describe('a position', () => {
     })
   })
 
+  test('that is reset again and again knows up to where records may be stored already', async () => {
+    const place = { cluster: 'c', topic: 'reset', partition: 0 }
+    for (const next_offset of [100n, 0n, 50n]) await resetPosition(service.sql, { ...place, next_offset })
+    const position = await service.sql.begin((sql) => lockPosition(sql, place))
+    expect(position).toMatchObject({ next_offset: 50n, stored_below: 100n })
+  })
+
   test('starts over in a new generation for only one of several callers', async () => {
     await resetPosition(service.sql, { ...partition, next_offset: 100n })
     // The subscription was to the topic that is gone.
@@ -142,6 +149,10 @@ describe('the topics', () => {
     await record('a')
     await record()
     expect(await list()).toEqual([])
+    const gone = async () => (await database.sql`select xmin::text, gone_at from dlq.dlq_topics`)[0]
+    const before = await gone()
+    await record()
+    expect(await gone()).toEqual(before)
   })
 
   test('of another cluster are left alone', async () => {
@@ -164,6 +175,7 @@ describe('the topics', () => {
   test('whose id changed start over, each partition once under a new generation, and no other topic does', async () => {
     const place = (topic: string, partition: number) => ({ cluster: 'c', topic, partition, next_offset: 7n })
     for (const at of [place('a', 0), place('a', 1), place('b', 0)]) await resetPosition(service.sql, at)
+    await database.sql`update dlq.dlq_positions set manual_below = 5, stored_below = 9, leader_epoch = 3`
     const found = (topic_id: string | null) =>
       recordTopics(service.sql, {
         cluster: 'c',
@@ -181,11 +193,15 @@ describe('the topics', () => {
       { topic: 'a', partition: 1, seen_offset: 7n },
     ])
     const rows = await database.sql`
-      select topic, partition, generation, next_offset from dlq.dlq_positions order by topic, partition`
+      select topic, partition, generation, next_offset, manual_below, stored_below, leader_epoch from dlq.dlq_positions
+      order by topic, partition`
+    const [anew, kept] = [[null, null, null] as const, ['5', '9', 3] as const].map(
+      ([manual_below, stored_below, leader_epoch]) => ({ manual_below, stored_below, leader_epoch }),
+    )
     expect([...rows]).toEqual([
-      { topic: 'a', partition: 0, generation: 1, next_offset: '0' },
-      { topic: 'a', partition: 1, generation: 1, next_offset: '0' },
-      { topic: 'b', partition: 0, generation: 0, next_offset: '7' },
+      { topic: 'a', partition: 0, generation: 1, next_offset: '0', ...anew },
+      { topic: 'a', partition: 1, generation: 1, next_offset: '0', ...anew },
+      { topic: 'b', partition: 0, generation: 0, next_offset: '7', ...kept },
     ])
     expect(await found('two')).toEqual([])
   })

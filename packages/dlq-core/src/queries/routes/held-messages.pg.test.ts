@@ -17,13 +17,14 @@ import { releaseUnheldNow } from '../retry/expired-leases.ts'
 import { takeSlot } from '../retry/slots.ts'
 import { writeFresh } from '../staleness/answers.ts'
 import { holdStale } from '../staleness/hold-stale.ts'
-import { holdMessages } from './routes.ts'
+import { holdMessages, letMessagesGo } from './routes.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
 
 beforeEach(async () => {
   await emptyTables(database.sql, 'dlq.dlq_attempts', 'dlq.dlq_messages', 'dlq.dlq_slots', 'dlq.dlq_policies')
+  await emptyTables(database.sql, 'dlq.dlq_positions')
 })
 
 const route = { dlq_topic: 'orders.dlq.v1', original_topic: 'orders' }
@@ -132,6 +133,30 @@ test('one that is RETRYING and nobody holds gets no time', async () => {
   const id = await insert({ status: 'RETRYING', held_by_route: true })
   await releaseUnheldNow(service.sql, id)
   expect(await read(id)).toMatchObject(held)
+})
+
+test('once its route is open it is due, unless only a person may send it', async () => {
+  await database.sql`
+    insert into dlq.dlq_positions (cluster, topic, partition, next_offset, manual_below)
+    values ('c', ${route.dlq_topic}, 0, 20, 10)`
+  const ofRoute = {
+    ...{ held_by_route: true, next_retry_at: null, record_value: Buffer.from('v') },
+    ...{ dlq_cluster: 'c', dlq_partition: 0, dlq_offset: 10 },
+  }
+  const due = await insert(ofRoute)
+  const others = await Promise.all(
+    [
+      { dlq_offset: 9 },
+      { record_value: null },
+      { error_class: 'UndecodableBatch' },
+      { origin_state: waitsForOriginal },
+      { status: 'DEAD' as const },
+    ].map((more) => insert({ ...ofRoute, ...more })),
+  )
+  for (const status of ['PENDING', 'DEAD'] as const)
+    await letMessagesGo(service.sql, { route, status, afterId: smallestId, limit: 10, nextRetryAt: new Date() })
+  expect(await read(due)).toMatchObject({ held_by_route: false, next_retry_at: expect.any(Date) })
+  for (const id of others) expect(await read(id)).toMatchObject({ held_by_route: false, next_retry_at: null })
 })
 
 test('one that was held as stale when its route was blocked is not due once it is known to be fresh', async () => {

@@ -6,7 +6,15 @@ import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow, readMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, expect, test } from 'vitest'
-import { giveBack, handOverPulled, lockCandidates, takeIntoRun } from './run-messages.ts'
+import {
+  dropUnsendable,
+  giveBack,
+  handOverPulled,
+  lockCandidates,
+  markDead,
+  takeIntoRun,
+  writeRevived,
+} from './run-messages.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
@@ -178,4 +186,50 @@ test.each([
   const [left, locked] = await waiting.both
   expect(left).toBe(2)
   expect(locked).toHaveLength(2)
+})
+
+test('a run lets go what it can no longer send, and keeps what waits or is being sent', async () => {
+  const ofRun = { run_id: runId, max_retries: 3 }
+  const kept = [await insert(ofRun), await insert({ ...ofRun, status: 'RETRYING', retry_count: 3 })]
+  const lost = [
+    { status: 'DEAD' },
+    { status: 'RESOLVED' },
+    { retry_count: 3 },
+    { held_by_route: true },
+    { origin_state: 18 },
+  ]
+  for (const row of lost) await insert({ ...ofRun, ...row })
+  const others = await insert({ run_id: otherRun, status: 'DEAD' })
+  expect(await dropUnsendable(service.sql, { runId, limit: 10 })).toBe(lost.length)
+  const held = await database.sql`select id from dlq.dlq_messages where run_id is not null`
+  expect(held.map(({ id }) => id).toSorted()).toEqual([...kept, others].toSorted())
+})
+
+test('what is revived has a time, unless its route or its original holds it', async () => {
+  const ids = []
+  for (const row of [{}, { held_by_route: true }, { origin_state: 18 }])
+    ids.push(await insert({ status: 'DEAD', ...row }))
+  const revived = { status: 'PENDING' as const, max_retries: 6, next_retry_at: new Date() }
+  expect(
+    await writeRevived(
+      service.sql,
+      ids.map((id) => ({ id, ...revived })),
+    ),
+  ).toBe(3)
+  const rows = await Promise.all(ids.map((id) => readMessageRow(database.sql, id)))
+  expect(rows.map(({ status, next_retry_at }) => [status, next_retry_at !== null])).toEqual([
+    ...[
+      ['PENDING', true],
+      ['PENDING', false],
+      ['PENDING', false],
+    ],
+  ])
+})
+
+test('what is marked DEAD has no time, and nobody asks for it any more', async () => {
+  const id = await insert({ next_retry_at: new Date(), retry_requested: true })
+  expect(await markDead(service.sql, [id])).toBe(1)
+  expect(await readMessageRow(database.sql, id)).toMatchObject({
+    ...{ status: 'DEAD', next_retry_at: null, retry_requested: false },
+  })
 })

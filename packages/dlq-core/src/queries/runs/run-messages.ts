@@ -173,8 +173,7 @@ export async function giveBack(sql: Sql, { runId, limit }: { runId: string; limi
     update dlq.dlq_messages m set
       run_id        = null,
       status        = coalesce(unsent.former_status, m.status),
-      max_retries   = coalesce(unsent.former_max_retries, m.max_retries),
-      next_retry_at = case when unsent.former_status = 'DEAD' then null else m.next_retry_at end
+      max_retries   = coalesce(unsent.former_max_retries, m.max_retries)
     from unsent where m.id = unsent.id and m.run_id = ${runId}`
   return result.count
 }

@@ -10,14 +10,23 @@ import { eventually } from 'dlq-testing/eventually.ts'
 import { useLogFolder } from 'dlq-testing/fleet/log-folder.ts'
 import { createTopics } from 'dlq-testing/kafka/create-topics.ts'
 import { createTestKafka } from 'dlq-testing/kafka/test-kafka.ts'
+import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { createReaper } from 'dlq-testing/process/reaper.ts'
+import { claimDue } from 'dlq-testing/rows/claim-due.ts'
+import { insertDueRows } from 'dlq-testing/rows/due-rows.ts'
 import type { Admin, Kafka, Producer } from 'kafkajs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createTargetTopics } from '../../../services/retrier/src/publish/target-topics.ts'
+import { createSlotWorker } from '../../../services/retrier/src/slot/run-slot.ts'
+import { sweepSlots } from '../../../services/retrier/src/slot/sweep-slots.ts'
+import { testSlotDeps } from '../../../services/retrier/src/test-retrier.ts'
 
 const [led, lone] = ['led', 'lone']
 const lost = 3
 
+const database = useDatabase()
+const service = useServiceDatabase(database)
 const logs = useLogFolder()
 const log = createLog({ service: 'test', level: 'silent' })
 let release: AsyncDisposableStack | undefined
@@ -97,5 +106,51 @@ test('the bounds of the other topics are known', async () => {
     expect(bounds.map(({ topic }) => topic)).toEqual([led])
   } finally {
     await reader.disconnect()
+  }
+})
+
+test('a slot whose transaction Kafka cannot end is left aside, and another one sends', async () => {
+  await cluster.node(lost).start()
+  const transactional = kafka.producer({ transactionalId: 'pending-1', maxInFlightRequests: 1 })
+  await transactional.connect()
+  try {
+    const transaction = await transactional.transaction()
+    await transaction.send({ topic: lone, messages: [{ value: 'never seen' }] })
+    await lose()
+    const depsOfRetrier = () => testSlotDeps({ sql: service.sql, kafka, prefix: 'pending' })
+    await insertDueRows(database.sql, { count: 2, topics: [led] })
+    await claimDue(service.sql)
+    await database.sql`update dlq.dlq_slots set owner_until = now() - interval '1 s'`
+    await insertDueRows(database.sql, { count: 3, topics: [led], from: 2 })
+    const statuses = async () => {
+      const rows = await database.sql<{ status: string; count: number }[]>`
+        select status, count(*)::int from dlq.dlq_messages group by 1`
+      return Object.fromEntries(rows.map(({ status, count }) => [status, count]))
+    }
+
+    const sweeping = depsOfRetrier()
+    expect(await sweepSlots(sweeping)).toEqual({ more: true })
+    expect(await sweepSlots(sweeping)).toEqual({ more: false })
+    await sweeping.targets.close()
+
+    const deps = depsOfRetrier()
+    const worker = createSlotWorker(deps)
+    await expect(worker.pass()).rejects.toMatchObject({ code: 'TRANSACTION_PENDING' })
+    expect(deps.breaker.fault()).toBeNull()
+    expect(await worker.pass()).toMatchObject({ published: 3 })
+    await worker.close()
+    await deps.targets.close()
+    expect(await statuses()).toEqual({ RETRYING: 2, RESOLVED: 3 })
+
+    await cluster.node(lost).start()
+    const later = depsOfRetrier()
+    await eventually(() =>
+      sweepSlots(later)
+        .then(() => statuses())
+        .then((found) => expect(found).toEqual({ PENDING: 2, RESOLVED: 3 })),
+    )
+    await later.targets.close()
+  } finally {
+    await transactional.disconnect()
   }
 })

@@ -66,8 +66,8 @@ export type SlotWork = { slot: HeldSlot; producer: SlotProducer; memory: ClaimMe
 /**
  * Claims, publishes and settles one batch. `more`: another batch may be due at once.
  *
- * @throws {DlqError} KAFKA_UNAVAILABLE or KAFKA_FORBIDDEN after giving back what could not be sent, with no
- *   attempt counted; SLOT_LOST
+ * @throws {DlqError} KAFKA_UNAVAILABLE, KAFKA_FORBIDDEN or TRANSACTION_PENDING after giving back what could not be sent,
+ *   with no attempt counted; SLOT_LOST
  * @throws {CommitUnknownError} where only the ledger knows; the batch is still claimed
  */
 export async function retryDue(deps: RetryDeps, work: SlotWork): Promise<PublishCounts & { more: boolean }> {

@@ -29,6 +29,7 @@ import type { RetrierMetrics } from './retrier-metrics.ts'
 import { createBreaker } from './slot/breaker.ts'
 import { createCooldown } from './slot/cooldown.ts'
 import type { PassFaultPoint } from './slot/fault-points.ts'
+import { createPendingSlots } from './slot/pending-slots.ts'
 import { runSlot, type SlotDeps } from './slot/run-slot.ts'
 import { sweepSlots } from './slot/sweep-slots.ts'
 import type { LastLookDeps } from './staleness/last-look.ts'
@@ -157,6 +158,7 @@ async function runSlots(deps: RetryForeverDeps, { publishMode, breaker, holds }:
     createProducer: (slot, noteUnanswered) => createProducer(deps, { publishMode, slot, noteUnanswered }),
     loadPolicies: policies.load,
     cooldown: createCooldown({ now: monotonicNow }),
+    pendingSlots: createPendingSlots({ now: monotonicNow }),
     leaseMs: settings.lease,
     pollMs: settings.poll_interval,
     batchSize: settings.batch_size,

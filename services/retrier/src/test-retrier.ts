@@ -20,6 +20,7 @@ import { createRetrierMetrics } from './retrier-metrics.ts'
 import { createBreaker } from './slot/breaker.ts'
 import { createCooldown } from './slot/cooldown.ts'
 import type { PassFaultPoint } from './slot/fault-points.ts'
+import { createPendingSlots } from './slot/pending-slots.ts'
 import { createSlotWorker, type SlotDeps } from './slot/run-slot.ts'
 import { createTopicHolds } from './targets/topic-holds.ts'
 
@@ -64,6 +65,7 @@ export function pretendingSlotDeps(sql: Database, more: Partial<SlotDeps> = {}):
     tracing: noTracing,
     breaker: createBreaker({ now: Date.now, random: () => 0, firstMs: 1, maxMs: 1 }),
     cooldown: createCooldown({ now: Date.now }),
+    pendingSlots: createPendingSlots({ now: Date.now }),
     holds: createTopicHolds({ now: Date.now }),
     targets: pretendingTargets,
     dueTopics: createDueTopics(sql, { maxAgeMs: 0 }),

@@ -38,7 +38,7 @@ export type SlotProducer = {
    * Connects, or connects again. It fences the slot's earlier producers: nothing that they sent can still take effect.
    * Returns what Kafka committed last; null where there is no ledger.
    *
-   * @throws {DlqError} KAFKA_UNAVAILABLE, KAFKA_FORBIDDEN
+   * @throws {DlqError} KAFKA_UNAVAILABLE, KAFKA_FORBIDDEN, TRANSACTION_PENDING
    */
   connect(): Promise<LedgerEntry | null>
   /** Commits a number without records, so that the ledger has an entry. The caller does this right after `connect`. */

@@ -173,6 +173,7 @@ const producerFaults = new Set([
   'OUT_OF_ORDER_SEQUENCE_NUMBER',
   'UNKNOWN_PRODUCER_ID',
   'TRANSACTION_COORDINATOR_FENCED',
+  'CONCURRENT_TRANSACTIONS',
   'TRANSACTIONAL_ID_AUTHORIZATION_FAILED',
   'KAFKAJS_UNKNOWN_ERROR_CODE',
 ])
@@ -261,6 +262,12 @@ function explain(
   const advice = kafkaAdvice(error, { prefix, ledgerTopic })
   if (error instanceof DlqError) return error
   if (advice !== null) return new DlqError('KAFKA_FORBIDDEN', advice, { cause: error })
+  if (readKafkaFault(error).type === 'CONCURRENT_TRANSACTIONS')
+    return new DlqError(
+      'TRANSACTION_PENDING',
+      'Kafka has not ended the last transaction of this slot; a partition that it wrote to may have no leader',
+      { cause: error },
+    )
   return new DlqError('KAFKA_UNAVAILABLE', `cannot publish to Kafka: ${error.message}`, { cause: error })
 }
 

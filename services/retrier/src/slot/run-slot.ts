@@ -11,10 +11,13 @@ import { type RetryDeps, retryDue } from '../retry-due.ts'
 import type { Breaker } from './breaker.ts'
 import { type HeldSlot, holdSlot } from './hold-slot.ts'
 import { insist } from './insist.ts'
+import type { PendingSlots } from './pending-slots.ts'
 import { connectAndRecover } from './recover-slot.ts'
 
 export type SlotDeps = RetryDeps & {
   breaker: Breaker
+  /** Of all slots of this process, and of its sweep. */
+  pendingSlots: PendingSlots
   createProducer: (slot: number, noteUnanswered: NoteUnanswered) => SlotProducer
   loadPolicies: () => Promise<void>
   /** This process, in dlq_retriers. */
@@ -30,8 +33,8 @@ export async function runSlot(deps: SlotDeps, { name, wake }: { name: string; wa
   try {
     const pass = () =>
       worker.pass().catch((error) => {
-        // The breaker has logged it, and owns the wait.
-        if (isKafkaFault(error)) return { more: false }
+        // It was logged: by the breaker, which owns the wait, or when the slot was left aside.
+        if (isKafkaFault(error) || isTransactionPending(error)) return { more: false }
         throw error
       })
     await runLoop(pass, { name, intervalMs, signal, log, wake })
@@ -71,7 +74,8 @@ export function createSlotWorker(deps: SlotDeps) {
   async function ownSlot(): Promise<Owned> {
     if (owned?.slot.isLost()) await giveBack()
     if (owned !== null) return owned
-    const taken = await takeSlot(sql, { owner: deps.retrierId, leaseMs: deps.leaseMs })
+    const { retrierId: owner, leaseMs, pendingSlots } = deps
+    const taken = await takeSlot(sql, { owner, leaseMs, except: pendingSlots.list() })
     deps.log.info({ slot: taken.slot, epoch: String(taken.epoch), fresh: taken.fresh }, 'slot_taken')
     owned = { ...hold(deps, taken), isConnected: false }
     return owned
@@ -106,7 +110,9 @@ export function createSlotWorker(deps: SlotDeps) {
         if (current) afterFault(current, error)
         // Whatever failed, the probe must end here; otherwise no slot would ever probe again.
         if (gate === 'probe' && breaker.isProbing()) breaker.failed((error as Error).message)
-        if (error instanceof DlqError && error.code === 'SLOT_LOST') await giveBack()
+        const isPending = isTransactionPending(error)
+        if (current && isPending) leaveAside(deps, current.slot)
+        if (isPending || (error instanceof DlqError && error.code === 'SLOT_LOST')) await giveBack()
         throw error
       }
     },
@@ -123,6 +129,16 @@ export function createSlotWorker(deps: SlotDeps) {
 function isKafkaFault(error: unknown): boolean {
   if (error instanceof CommitUnknownError) return true
   return error instanceof DlqError && (error.code === 'KAFKA_UNAVAILABLE' || error.code === 'KAFKA_FORBIDDEN')
+}
+
+/** Kafka has not ended the slot's last transaction, and answers otherwise: another slot can send meanwhile. */
+export function isTransactionPending(error: unknown): boolean {
+  return error instanceof DlqError && error.code === 'TRANSACTION_PENDING'
+}
+
+export function leaveAside({ pendingSlots, log }: Pick<SlotDeps, 'pendingSlots' | 'log'>, { slot }: HeldSlot): void {
+  pendingSlots.add(slot)
+  log.warn({ slot }, 'transaction_pending')
 }
 
 /** Holds a slot that was just taken, with a producer that is not connected yet. */

@@ -94,6 +94,8 @@ test('an abandoned slot has no holder and still has claimed messages', async () 
   expect(await takeAbandonedSlot(service.sql, { owner: 'sweeper', leaseMs })).toBeNull()
 
   await hold(empty.slot)
+  expect(await takeAbandonedSlot(service.sql, { owner: 'sweeper', leaseMs, except: [2] })).toBeNull()
+  expect(await takeSlot(service.sql, { owner: 'test', leaseMs: -1, except: [2] })).toMatchObject({ slot: 3 })
   expect(await takeAbandonedSlot(service.sql, { owner: 'sweeper', leaseMs })).toMatchObject({ slot: 2, epoch: 2n })
   expect(await takeAbandonedSlot(service.sql, { owner: 'sweeper', leaseMs })).toBeNull()
 })

@@ -13,14 +13,21 @@ export type TakenSlot = Slot & {
   fresh: boolean
 }
 
+type Taking = {
+  owner: string
+  leaseMs: number
+  /** Slots that are left alone. */
+  except?: readonly number[]
+}
+
 /** Takes a slot without a holder, or creates one. From then on no statement of its former holder has an effect. */
-export async function takeSlot(sql: Sql, { owner, leaseMs }: { owner: string; leaseMs: number }): Promise<TakenSlot> {
+export async function takeSlot(sql: Sql, { owner, leaseMs, except = [] }: Taking): Promise<TakenSlot> {
   for (;;) {
     // "skip locked", because another retrier is taking a locked row, or its live holder is writing it.
     const [taken] = await sql<TakenSlot[]>`
       with free as materialized (
         select slot from dlq.dlq_slots
-        where owner_until is null or owner_until < now()
+        where (owner_until is null or owner_until < now()) and slot <> all(${sql.array([...except])}::int[])
         order by slot limit 1
         for update skip locked
       )
@@ -46,14 +53,11 @@ export async function countBatches(sql: Sql): Promise<bigint> {
 }
 
 /** Takes a slot without a holder that still has claimed messages. Null where there is none. */
-export async function takeAbandonedSlot(
-  sql: Sql,
-  { owner, leaseMs }: { owner: string; leaseMs: number },
-): Promise<TakenSlot | null> {
+export async function takeAbandonedSlot(sql: Sql, { owner, leaseMs, except = [] }: Taking): Promise<TakenSlot | null> {
   const [taken] = await sql<TakenSlot[]>`
     with abandoned as materialized (
       select slot from dlq.dlq_slots s
-      where (owner_until is null or owner_until < now())
+      where (owner_until is null or owner_until < now()) and slot <> all(${sql.array([...except])}::int[])
         and exists (select from dlq.dlq_messages m where m.lease_slot = s.slot)
       order by slot limit 1
       for update skip locked

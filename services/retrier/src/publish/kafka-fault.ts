@@ -71,7 +71,7 @@ export function kafkaAdvice(
     case 'CLUSTER_AUTHORIZATION_FAILED':
       return `the cluster forbids creating the ledger or writing idempotently: allow Create on Topic ${ledgerTopic} and IdempotentWrite on the cluster, ${orElse}`
     case 'INVALID_PRODUCER_EPOCH':
-      return `another producer took a transactional id of ${prefix}-*, or a transaction took over a minute: give each deployment on the cluster its own retry.transactional_id_prefix`
+      return `another producer took a transactional id of ${prefix}-*, as after this process or a transaction stood still for long; if it comes again and again, give each deployment on the cluster its own retry.transactional_id_prefix`
     case 'INVALID_TRANSACTION_TIMEOUT':
       return `the brokers' transaction.max.timeout.ms is below a minute: raise it, ${orElse}`
     case 'INVALID_REPLICATION_FACTOR':

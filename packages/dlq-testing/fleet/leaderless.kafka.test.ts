@@ -59,9 +59,18 @@ afterAll(() => release?.disposeAsync())
 
 async function lose(): Promise<void> {
   await cluster.node(lost).kill()
-  await eventually(async () => {
+  await untilLedBy(-1)
+}
+
+async function bringBack(): Promise<void> {
+  await cluster.node(lost).start()
+  await untilLedBy(lost)
+}
+
+function untilLedBy(leader: number): Promise<void> {
+  return eventually(async () => {
     const { topics } = await admin.fetchTopicMetadata({ topics: [lone] })
-    expect(topics[0]!.partitions).toMatchObject([{ leader: -1 }])
+    expect(topics[0]!.partitions).toMatchObject([{ leader }])
   })
 }
 
@@ -110,7 +119,7 @@ test('the bounds of the other topics are known', async () => {
 })
 
 test('a slot whose transaction Kafka cannot end is left aside, and another one sends', async () => {
-  await cluster.node(lost).start()
+  await bringBack()
   const transactional = kafka.producer({ transactionalId: 'pending-1', maxInFlightRequests: 1 })
   await transactional.connect()
   try {
@@ -142,14 +151,11 @@ test('a slot whose transaction Kafka cannot end is left aside, and another one s
     await deps.targets.close()
     expect(await statuses()).toEqual({ RETRYING: 2, RESOLVED: 3 })
 
-    await cluster.node(lost).start()
+    await bringBack()
     const later = depsOfRetrier()
-    await eventually(() =>
-      sweepSlots(later)
-        .then(() => statuses())
-        .then((found) => expect(found).toEqual({ PENDING: 2, RESOLVED: 3 })),
-    )
+    expect(await sweepSlots(later)).toEqual({ more: true })
     await later.targets.close()
+    expect(await statuses()).toEqual({ PENDING: 2, RESOLVED: 3 })
   } finally {
     await transactional.disconnect()
   }

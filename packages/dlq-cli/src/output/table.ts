@@ -11,7 +11,7 @@ export type Column<Row> = {
   right?: boolean
   /** Never cut, as an id: half of it finds nothing. */
   whole?: boolean
-  /** A text that says enough in so many columns: others are left out only until it has them. Else half of it. */
+  /** In how many columns of a terminal the text says enough: others are left out until it has them. Half of it, unless given. */
   enough?: number
 }
 

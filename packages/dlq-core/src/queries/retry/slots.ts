@@ -1,7 +1,7 @@
 // dlq_slots: which retrier may publish under which number. A statement that acts for a slot names its epoch and locks
 // the slot's row, so a late statement of an earlier holder has no effect.
 
-import { type Sql, toJson } from '../sql.ts'
+import { type Fragment, type Sql, toJson } from '../sql.ts'
 
 /** A slot as its holder knows it. The epoch distinguishes this holder from every other. */
 export type Slot = { readonly slot: number; readonly epoch: bigint }
@@ -21,25 +21,15 @@ type Taking = {
 }
 
 /** Takes a slot without a holder, or creates one. From then on no statement of its former holder has an effect. */
-export async function takeSlot(sql: Sql, { owner, leaseMs, except = [] }: Taking): Promise<TakenSlot> {
+export async function takeSlot(sql: Sql, taking: Taking): Promise<TakenSlot> {
   for (;;) {
-    // "skip locked", because another retrier is taking a locked row, or its live holder is writing it.
-    const [taken] = await sql<TakenSlot[]>`
-      with free as materialized (
-        select slot from dlq.dlq_slots
-        where (owner_until is null or owner_until < now()) and slot <> all(${sql.array([...except])}::int[])
-        order by slot limit 1
-        for update skip locked
-      )
-      update dlq.dlq_slots s set
-        epoch = s.epoch + 1, owner = ${owner}, taken_at = now(), owner_until = now() + ${leaseMs}::int * interval '1 ms'
-      from free where s.slot = free.slot
-      returning s.slot, s.epoch, s.batch, false as fresh`
-    if (taken) return taken
+    const taken = await takeFree(sql, taking, hasNoHolder(sql))
+    if (taken !== null) return taken
     // Two retriers may compute the same number. The second one inserts no row and looks again.
     const [made] = await sql<TakenSlot[]>`
       insert into dlq.dlq_slots (slot, epoch, owner, taken_at, owner_until)
-      select coalesce(max(slot), 0) + 1, 1, ${owner}, now(), now() + ${leaseMs}::int * interval '1 ms' from dlq.dlq_slots
+      select coalesce(max(slot), 0) + 1, 1, ${taking.owner}, now(), now() + ${taking.leaseMs}::int * interval '1 ms'
+      from dlq.dlq_slots
       on conflict (slot) do nothing
       returning slot, epoch, batch, true as fresh`
     if (made) return made
@@ -53,30 +43,45 @@ export async function countBatches(sql: Sql): Promise<bigint> {
 }
 
 /** Takes a slot without a holder that still has claimed messages. Null where there is none. */
-export async function takeAbandonedSlot(sql: Sql, { owner, leaseMs, except = [] }: Taking): Promise<TakenSlot | null> {
+export async function takeAbandonedSlot(sql: Sql, taking: Taking): Promise<TakenSlot | null> {
+  return takeFree(sql, taking, isAbandoned(sql))
+}
+
+/** The slots without a holder that still have claimed messages. */
+export async function listAbandonedSlots(sql: Sql): Promise<number[]> {
+  const rows = await sql<{ slot: number }[]>`select slot from dlq.dlq_slots s where ${isAbandoned(sql)} order by slot`
+  return rows.map(({ slot }) => slot)
+}
+
+/** Of a slot `s`. */
+function hasNoHolder(sql: Sql): Fragment {
+  return sql`(s.owner_until is null or s.owner_until < now())`
+}
+
+/** Of a slot `s`. */
+function isAbandoned(sql: Sql): Fragment {
+  return sql`${hasNoHolder(sql)} and exists (select from dlq.dlq_messages m where m.lease_slot = s.slot)`
+}
+
+/** Takes the first slot `s` that meets the condition; null where none does. */
+async function takeFree(
+  sql: Sql,
+  { owner, leaseMs, except = [] }: Taking,
+  condition: Fragment,
+): Promise<TakenSlot | null> {
+  // "skip locked", because another retrier is taking a locked row, or its live holder is writing it.
   const [taken] = await sql<TakenSlot[]>`
-    with abandoned as materialized (
+    with free as materialized (
       select slot from dlq.dlq_slots s
-      where (owner_until is null or owner_until < now()) and slot <> all(${sql.array([...except])}::int[])
-        and exists (select from dlq.dlq_messages m where m.lease_slot = s.slot)
+      where ${condition} and slot <> all(${sql.array([...except])}::int[])
       order by slot limit 1
       for update skip locked
     )
     update dlq.dlq_slots s set
       epoch = s.epoch + 1, owner = ${owner}, taken_at = now(), owner_until = now() + ${leaseMs}::int * interval '1 ms'
-    from abandoned where s.slot = abandoned.slot
+    from free where s.slot = free.slot
     returning s.slot, s.epoch, s.batch, false as fresh`
   return taken ?? null
-}
-
-/** The slots without a holder that still have claimed messages. */
-export async function listAbandonedSlots(sql: Sql): Promise<number[]> {
-  const rows = await sql<{ slot: number }[]>`
-    select slot from dlq.dlq_slots s
-    where (owner_until is null or owner_until < now())
-      and exists (select from dlq.dlq_messages m where m.lease_slot = s.slot)
-    order by slot`
-  return rows.map(({ slot }) => slot)
 }
 
 export type RenewedSlot = {

@@ -18,3 +18,14 @@ export function isClosed(sql: Sql, line: string) {
         select dlq_topic from dlq.dlq_routes group by dlq_topic having count(*) >= ${maxRoutesPerDlqTopic})
       and not exists (select from dlq.dlq_routes known where ${known})))`
 }
+
+/**
+ * A condition on a row that its route held: the route is open by now. `prefix` is "m." where the row's alias is m; the
+ * columns of dlq_routes are renamed, so that a row needs none.
+ */
+export function isOpened(sql: Sql, prefix: string) {
+  return sql`exists (
+    select from dlq.dlq_routes as known (known_dlq_topic, known_original_topic, known_state)
+    where known_dlq_topic = ${sql(`${prefix}dlq_topic`)} and known_original_topic = ${sql(`${prefix}original_topic`)}
+      and known_state not in ('waiting', 'blocked'))`
+}

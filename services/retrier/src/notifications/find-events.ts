@@ -14,7 +14,7 @@ import {
   listRunHappenings,
   type RunHappening,
 } from 'dlq-core/queries/notifications/happenings.ts'
-import { listUnread } from 'dlq-core/queries/readers/unread.ts'
+import { listUnreadTopics } from 'dlq-core/queries/readers/unread.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
 
 /** The conditions that this file knows; each look says of all of them whether they last. */
@@ -186,7 +186,7 @@ async function losses(sql: Sql, { now }: FindDeps): Promise<NewEvent[]> {
 }
 
 async function unreadTopics(sql: Sql, { now }: FindDeps): Promise<NewEvent[]> {
-  return (await listUnread(sql, lookedInto)).flatMap(({ target_topic: topic, since }): NewEvent[] => {
+  return (await listUnreadTopics(sql, lookedInto)).flatMap(({ target_topic: topic, since }): NewEvent[] => {
     if (now.getTime() - since.getTime() < unreadForMs) return []
     return [
       {

@@ -10,6 +10,8 @@ const { database, request, insert, insertMany, ask, begin } = useRuns()
 describe('a request', () => {
   test('for a dry run changes nothing and answers with a preview', async () => {
     const ids = await insertMany(3)
+    // Its first day is not over.
+    await database.sql`update dlq.dlq_messages set created_at = now() - interval '18 hours' where id = ${ids[0]!}`
     await insert({ status: 'DEAD' })
     await insert({ retry_count: 3 })
     const { status, body } = await ask({ kind: 'retry', selection: orders, dry_run: true })

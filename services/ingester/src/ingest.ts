@@ -212,7 +212,7 @@ export async function ingest(deps: IngestDeps): Promise<void> {
         },
         onLost: ({ topic }, count) => metrics.lost(topic, count),
         onAssigned: (assignment) => {
-          metrics.rebalances.inc()
+          metrics.assigned(Object.keys(assignment))
           state.assigned(assignment)
         },
         onCrowdedOut: state.cannotRead,

@@ -208,14 +208,16 @@ const settle: RunStep = {
     const { id } = held
     if (held.status !== 'running') return whilePaused
     const lost = await dropUnsendable(sql, { runId: id, limit: giveBackSize })
-    let run = await handOver(sql, { ...held, step: 'settle', withdrawn: held.withdrawn + lost })
+    const run = await handOver(sql, { ...held, step: 'settle', withdrawn: held.withdrawn + lost })
     if (!(await holdsMessages(sql, id))) {
       if ((await forgetUndo(sql, { runId: id, limit: giveBackSize })) > 0) return { isLast: false }
       // Counted once more, because the last messages may have been settled since. A message missing then was deleted.
-      run = { ...run, ...pickSettled((await holdRun(sql, id))!) }
-      await writeProgress(sql, { ...run, withdrawn: run.withdrawn + waitingOf(run) })
+      await writeProgress(sql, run)
+      const settled = (await holdRun(sql, id))!
+      const withdrawn = settled.withdrawn + waitingOf(settled)
+      await writeProgress(sql, { ...settled, withdrawn })
       await moveRun(sql, { id, from: ['running'], to: 'completed' })
-      return { isLast: true, response: { ...pickSettled(run), withdrawn: run.withdrawn } }
+      return { isLast: true, response: { ...pickSettled(settled), withdrawn } }
     }
     await writeProgress(sql, run)
     if (run.on_refailure === 'continue' || !refailsTooMuch(run, { maxRefailure: run.max_refailure })) return polling

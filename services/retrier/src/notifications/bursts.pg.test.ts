@@ -15,6 +15,7 @@ const now = new Date()
 
 beforeEach(async () => {
   await emptyTables(database.sql, 'dlq.dlq_messages', 'dlq.dlq_groups', 'dlq.dlq_group_topics', 'dlq.dlq_candidates')
+  await emptyTables(database.sql, 'dlq.dlq_runs')
   await database.sql`insert into dlq.dlq_groups (id, version, message, title) values (${group}, 1, 'no card', 'no card')`
   await database.sql`
     insert into dlq.dlq_group_topics (dlq_topic, group_id, last_seen_at) values ('orders.dlq.v1', ${group}, ${now})`
@@ -58,6 +59,33 @@ test('a burst lasts while a quarter of an hour has twice the usual', async () =>
 test('a backlog that is ingested now is no burst: its records are old', async () => {
   await fail(500, { minutesAgo: 30 * 24 * 60, within: 60 })
   expect(await bursts()).toEqual([])
+})
+
+test('however many groups of one DLQ topic fail, those of others burst', async () => {
+  await fail(20, { minutesAgo: 0.5, within: 3 })
+  await database.sql`
+    insert into dlq.dlq_groups (id, version, message, title)
+    select ('10000000-0000-8000-8000-' || lpad(n::text, 12, '0'))::uuid, 1, 'm', 't' from generate_series(1, 60) n`
+  await database.sql`
+    insert into dlq.dlq_group_topics (dlq_topic, group_id, last_seen_at)
+    select 'evil.dlq.v1', id, ${now}::timestamptz + interval '1 s' from dlq.dlq_groups where title = 't'`
+  expect(await bursts()).toEqual([20])
+})
+
+test('however many runs of one actor are paused, those of others that end or are paused are told of', async () => {
+  await database.sql`
+    insert into dlq.dlq_runs (
+      kind, actor, status, selection, cutoff, until_id, matched, matched_relation, on_refailure, max_refailure, created_at, ended_at)
+    select 'dead', actor, status, '{"filter":{}}', ${now}, ${group}, 1, 'eq', 'continue', 1,
+           ${now}::timestamptz - age, case status when 'failed' then ${now}::timestamptz end
+    from (values ('evil', 'paused', interval '1 s', 250), ('team', 'paused', interval '1 day', 1), ('team', 'failed', interval '1 day', 1))
+      as given (actor, status, age, number), generate_series(1, number)`
+  const { happened, conditions } = await findEvents(service.sql, {
+    ...{ after: new Date(now.getTime() - 60_000), now, thresholds: [], openDead: new Set<string>(), openBursts: [] },
+    includeMessages: false,
+  })
+  const ofTeam = [...happened, ...conditions].filter(({ data }) => data?.actor === 'team').map(({ type }) => type)
+  expect(ofTeam).toEqual(['run.failed', 'run.paused'])
 })
 
 test('a burst and a found topic become events, and a weak or dismissed candidate does not', async () => {

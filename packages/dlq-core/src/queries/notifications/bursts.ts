@@ -9,7 +9,7 @@ export type Burst = { group_id: string; title: string; dlq_topic: string; owner:
 /** A burst: so many in five minutes, and so many times the usual. It lasts while 15 minutes have twice the usual. */
 const least = 20
 const times = { begin: 5, last: 2 }
-/** Groups that failed lately; those that failed last come first. */
+/** Groups that failed lately: of each DLQ topic in turn the one that failed last, so that one topic's hide no other's. */
 const maxGroups = 50
 /** A group with more than 57.6 times this in a day has no bursts that this would see. */
 const maxCounted = 2000
@@ -44,7 +44,10 @@ export async function listBursts(sql: Sql, { now, open }: { now: Date; open: rea
       order by t.group_id, t.last_seen_at desc
     ),
     newest as materialized (
-      select * from lately order by last_seen_at desc limit ${maxGroups}
+      select group_id, dlq_topic, owner
+      from (select *, row_number() over (partition by dlq_topic order by last_seen_at desc) as place from lately) placed
+      order by place, last_seen_at desc
+      limit ${maxGroups}
     ),
     recent as materialized (
       select lately.*, in_5m.n as in_5m, in_15m.n as in_15m, lately.group_id = any(${sql.array([...open])}::uuid[]) as is_open

@@ -6,6 +6,7 @@ import type { Sql } from '../sql.ts'
 
 /** A deployment that breaks everything makes new groups by the thousand, and those that were left out nobody would hear of. */
 const mostGroups = 5000
+/** Of each actor, and as many that are paused: one actor's runs hide nobody's. */
 const mostRuns = 200
 
 export type GroupHappening = {
@@ -67,15 +68,19 @@ export async function listRunHappenings(sql: Sql, { after }: { after: Date }): P
            (r.failed + coalesce(d.failed, 0))::float8 as failed,
            (r.failed_again + coalesce(d.failed_again, 0))::float8 as failed_again,
            (select v.counts::text from dlq.dlq_run_verdicts v where v.run_id = r.id) as verdicts
-    from dlq.dlq_runs r
+    from (
+      select *, row_number() over (partition by actor, status = 'paused' order by created_at desc) as place
+      from dlq.dlq_runs
+      where status = 'paused' or ended_at > ${after}
+    ) r
     left join lateral (
       select sum(n) filter (where outcome = 'resolved') as resolved, sum(n) filter (where outcome = 'failed') as failed,
              sum(n) filter (where outcome = 'failed_again') as failed_again
       from dlq.dlq_run_deltas d where d.run_id = r.id
     ) d on true
-    where r.status = 'paused' or r.ended_at > ${after}
     -- One that is paused and left out would seem to go on.
-    order by (r.status = 'paused') desc, r.created_at desc limit ${mostRuns}`
+    where r.place <= ${mostRuns}
+    order by r.created_at desc`
 }
 
 export type DeadTopic = { original_topic: string; dead: number }

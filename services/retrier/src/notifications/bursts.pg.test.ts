@@ -22,13 +22,17 @@ beforeEach(async () => {
 })
 
 /** So many failures of the group in the minutes before `minutesAgo`. */
-const fail = (count: number, { minutesAgo, within }: { minutesAgo: number; within: number }) => database.sql`
+const fail = (
+  count: number,
+  { minutesAgo, within, topic = 'orders' }: { minutesAgo: number; within: number; topic?: string },
+) => database.sql`
   insert into dlq.dlq_messages (id, original_topic, dlq_topic, error_message, group_id, status)
   select (left(dlq.uuid_floor(${now}::timestamptz - (${minutesAgo}::float8 + ${within}::float8 * n / ${count}::float8) * interval '1 minute')::text, 13)
           || '-7' || right(gen_random_uuid()::text, 21))::uuid,
-         'orders', 'orders.dlq.v1', 'no card', ${group}, case when n % 2 = 0 then 'DEAD' else 'PENDING' end
+         ${topic}, ${`${topic}.dlq.v1`}, 'no card', ${group}, case when n % 2 = 0 then 'DEAD' else 'PENDING' end
   from generate_series(1, ${count}::int) n`
-const bursts = async (open: string[] = []) =>
+const noted = { group_id: group, dlq_topic: 'orders.dlq.v1' }
+const bursts = async (open: (typeof noted)[] = []) =>
   (await listBursts(service.sql, { now, open })).map(({ in_5m: count }) => count)
 
 test('twenty failures in five minutes are a burst where the day was quiet, and nineteen are none', async () => {
@@ -50,10 +54,10 @@ test('what fails as often all day does not burst', async () => {
 test('a burst lasts while a quarter of an hour has twice the usual', async () => {
   await fail(30, { minutesAgo: 7, within: 7 })
   expect(await bursts()).toEqual([])
-  expect(await bursts([group])).toEqual([0])
+  expect(await bursts([noted])).toEqual([0])
   // 15 minutes have usually 16 of them then, and the last ones had 30.
   await fail(1500, { minutesAgo: 20, within: 1300 })
-  expect(await bursts([group])).toEqual([])
+  expect(await bursts([noted])).toEqual([])
 })
 
 test('a backlog that is ingested now is no burst: its records are old', async () => {
@@ -70,6 +74,18 @@ test('however many groups of one DLQ topic fail, those of others burst', async (
     insert into dlq.dlq_group_topics (dlq_topic, group_id, last_seen_at)
     select 'evil.dlq.v1', id, ${now}::timestamptz + interval '1 s' from dlq.dlq_groups where title = 't'`
   expect(await bursts()).toEqual([20])
+})
+
+test('of a group that two DLQ topics have, each has its own burst, by its own failures', async () => {
+  await database.sql`
+    insert into dlq.dlq_group_topics (dlq_topic, group_id, last_seen_at)
+    values ('evil.dlq.v1', ${group}, ${now}::timestamptz + interval '1 s')`
+  await fail(20, { minutesAgo: 0.5, within: 3 })
+  await fail(5, { minutesAgo: 0.5, within: 3, topic: 'evil' })
+  const found = () => listBursts(service.sql, { now, open: [] })
+  expect(await found()).toMatchObject([{ dlq_topic: 'orders.dlq.v1', in_5m: 20 }])
+  await fail(3000, { minutesAgo: 0.5, within: 3, topic: 'evil' })
+  expect(await found()).toMatchObject([{ dlq_topic: 'evil.dlq.v1' }, { dlq_topic: 'orders.dlq.v1', in_5m: 20 }])
 })
 
 test('however many runs of one actor are paused, those of others that end or are paused are told of', async () => {
@@ -111,7 +127,7 @@ test('a burst and a found topic become events, and a weak or dismissed candidate
   expect(conditions).toMatchObject([
     {
       type: 'group.burst',
-      subject: `group/${group}`,
+      subject: `group/${group}/orders.dlq.v1`,
       group_id: group,
       dlq_topic: 'orders.dlq.v1',
       data: { in_5m: 20 },

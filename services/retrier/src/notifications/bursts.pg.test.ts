@@ -76,6 +76,19 @@ test('however many groups of one DLQ topic fail, those of others burst', async (
   expect(await bursts()).toEqual([20])
 })
 
+test('DEAD messages that their route holds pass the threshold of their DLQ topic, and of no topic that they claim', async () => {
+  await database.sql`
+    insert into dlq.dlq_routes (dlq_topic, original_topic, state) values ('evil.dlq.v1', 'payments', 'waiting')`
+  await database.sql`
+    insert into dlq.dlq_messages (original_topic, dlq_topic, error_message, held_by_route, status)
+    select 'payments', 'evil.dlq.v1', 'failed', true, 'DEAD' from generate_series(1, 10)`
+  const { conditions } = await findEvents(service.sql, {
+    ...{ after: new Date(now.getTime() - 60_000), now, thresholds: [10], openDead: new Set<string>(), openBursts: [] },
+    includeMessages: false,
+  })
+  expect(conditions).toMatchObject([{ type: 'dead.threshold', original_topic: 'evil.dlq.v1' }])
+})
+
 test('of a group that two DLQ topics have, each has its own burst, by its own failures', async () => {
   await database.sql`
     insert into dlq.dlq_group_topics (dlq_topic, group_id, last_seen_at)

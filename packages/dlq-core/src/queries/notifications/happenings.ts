@@ -1,7 +1,7 @@
 // What has happened, and what lasts, as the other tables tell it. Each statement reads a bounded number of rows.
 
 import type { RunKind } from '../../domain/message/run.ts'
-import { lines } from '../reading/summary.ts'
+import { believedLines } from '../reading/summary.ts'
 import type { Sql } from '../sql.ts'
 
 /** A deployment that breaks everything makes new groups by the thousand, and those that were left out nobody would hear of. */
@@ -85,10 +85,13 @@ export async function listRunHappenings(sql: Sql, { after }: { after: Date }): P
 
 export type DeadTopic = { original_topic: string; dead: number }
 
-/** Of every topic with at least `least` DEAD messages: one that were left out would seem to have fewer. */
+/**
+ * Of every topic with at least `least` DEAD messages: one that were left out would seem to have fewer. Messages that their
+ * route holds count under their DLQ topic: a claim must page nobody else.
+ */
 export async function listDeadTopics(sql: Sql, { least }: { least: number }): Promise<DeadTopic[]> {
   return sql<DeadTopic[]>`
-    select original_topic, sum(count)::float8 as dead from ${lines(sql)}
+    select original_topic, sum(count)::float8 as dead from ${believedLines(sql)}
     where status = 'DEAD' group by original_topic having sum(count) >= ${least}`
 }
 

@@ -117,6 +117,23 @@ test('a DLQ topic that names ever new topics fills no more than a thousand route
   expect(row).toEqual({ routes: 1000, held: 1200 })
 })
 
+test('a DLQ topic that names ever new retry topics and versions of its own opens no more than a hundred of them', async () => {
+  const variants = Array.from({ length: 1100 }, (_, n) => claiming(n, n % 2 ? `evil-retry-${n}` : `evil.events.v${n}`))
+  await store(variants.slice(0, 300))
+  // Another process, which has met none of them.
+  await store(variants.slice(300))
+  const own = claiming(1100, 'evil')
+  await store([own, claiming(1101, 'evil-retry-1')])
+  const count = async (rows: ReturnType<typeof database.sql>) => (await database.sql`${rows}`)[0]!.n
+  expect(await count(database.sql`select count(*)::int as n from dlq.dlq_routes where state = 'by_name'`)).toBe(101)
+  expect(await count(database.sql`select count(*)::int as n from dlq.dlq_routes`)).toBe(1001)
+  expect(await count(database.sql`select count(*)::int as n from dlq.dlq_messages where held_by_route`)).toBe(1000)
+  expect(await read(own)).toMatchObject(scheduled)
+  const waiting = { dlq_topic: evil, original_topic: 'evil-retry-1099' }
+  const isOpen = await registerWith().testOf(service.sql, [waiting, { ...waiting, original_topic: 'evil-retry-1' }])
+  expect([isOpen(waiting), isOpen({ ...waiting, original_topic: 'evil-retry-1' })]).toEqual([false, true])
+})
+
 test('routes that are known already, and met by another process, take no place of new ones', async () => {
   await store(Array.from({ length: 900 }, (_, n) => claiming(n, `known-${n}`)))
   const originals = [

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import stringWidth from 'string-width'
 import { expect, test } from 'vitest'
 import { table } from './table.ts'
-import { ago, durationMs, plain, plainLines, rate } from './words.ts'
+import { ago, durationMs, plain, plainJson, plainLines, rate } from './words.ts'
 
 const rows = [
   { id: 'a', text: 'a long explanation of what went wrong here', group: 'billing' },
@@ -57,6 +57,13 @@ test('texts of strangers cannot steer the terminal', () => {
   const hostile = '\u001b]0;owned\u0007\u202e\nnext\u009b31m'
   expect(plain(hostile)).toBe('\\u001b]0;owned\\u0007\\u202e next\\u009b31m')
   expect(plainLines(hostile)).toBe('\\u001b]0;owned\\u0007\\u202e\nnext\\u009b31m')
+})
+
+test('nor can they in JSON, which stays the same', () => {
+  const said = { '\u009b2J': 'safe\u202egnp.exe\u2066 \u007f “ok” 👍🏽' }
+  const json = plainJson(JSON.stringify(said))
+  expect(json).toBe('{"\\u009b2J":"safe\\u202egnp.exe\\u2066 \\u007f “ok” 👍🏽"}')
+  expect(JSON.parse(json)).toEqual(said)
 })
 
 test('times are short words', () => {

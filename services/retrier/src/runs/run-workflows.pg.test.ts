@@ -44,6 +44,13 @@ describe('admission', () => {
     expect((await admitted({ actor: 'eve', scope: null }, 6)).isLast).toBe(true)
   })
 
+  test('the more runs of one actor are queued, the more seldom each looks, and those of others look as often as before', async () => {
+    await start(enter())
+    const queued = await Promise.all(Array.from({ length: 40 }, () => enter({ actor: 'bob', scope: ['pay*'] })))
+    expect(await chunkOf(queued[0]!, 'admit', { maxActive: 1 })).toMatchObject({ isLast: false, afterMs: 4000 })
+    expect(await chunkOf(await enter(), 'admit', { maxActive: 1 })).toMatchObject({ isLast: false, afterMs: 1000 })
+  })
+
   test('a paused run leaves its place to another, a cancelling one does not', async () => {
     const [first, second] = [await start(enter()), await enter()]
     await move(first, 'running', 'cancelling')

@@ -6,6 +6,12 @@ import type { Sql } from '../sql.ts'
 /** A DLQ topic whose records claim ever new topics must not fill the table. Further ones wait without a row. */
 export const maxRoutesPerDlqTopic = 1000
 
+/**
+ * Open by the DLQ topic's name are, besides the topic that it names, so many retry topics and versions of that. Their
+ * number in the name is for the sender to choose, and each would be a topic with counts, turns and labels of its own.
+ */
+export const maxNamedPerDlqTopic = 100
+
 /** A condition on a row with original_topic and dlq_topic; `line` is its alias. It is never null where both are known. */
 export function isClosed(sql: Sql, line: string) {
   const [dlqTopic, originalTopic] = [sql(`${line}.dlq_topic`), sql(`${line}.original_topic`)]

@@ -68,6 +68,19 @@ test('what a clock wrote that was two hours ahead is due again, and a dead retri
   expect(await takeSlot(service.sql, { owner: 'next', leaseMs: 1000 })).toMatchObject({ slot: 1, epoch: 2n })
 })
 
+test('cron jobs go on after a retrier whose clock was a month ahead has scheduled them', async () => {
+  const { sql } = database
+  await sql`
+    insert into graphile_worker._private_known_crontabs (identifier, known_since, last_execution)
+    values ('fold', now(), now() + interval '1 month'), ('purge', now(), now() + interval '5 minutes')`
+  const { pass, lines } = watchWith()
+  await pass()
+  expect(lines).toEqual(['database_clock_went_back'])
+  const late = await sql`
+    select identifier from graphile_worker._private_known_crontabs where last_execution > now() order by 1`
+  expect(late.map(({ identifier }) => identifier)).toEqual(['purge'])
+})
+
 test('a slot whose holder lives has a lease’s time to be renewed, and long leases stay', async () => {
   const { sql } = database
   await sql`

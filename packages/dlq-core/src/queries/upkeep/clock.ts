@@ -47,7 +47,21 @@ export async function mendFutureTimes(
     if (count > 0) mended[`${table}.${column}`] = count
   }
   const crontabs = await mendCronTimes(sql, beyondMs)
-  return crontabs > 0 ? { ...mended, 'known_crontabs.last_execution': crontabs } : mended
+  if (crontabs > 0) mended['known_crontabs.last_execution'] = crontabs
+  const jobs = await mendRunJobs(sql, beyondMs)
+  if (jobs > 0) mended['jobs.run_at'] = jobs
+  return mended
+}
+
+/** The next step of a run waits for seconds at most. Other jobs may be meant for later, as notifications are. */
+async function mendRunJobs(sql: Sql, beyondMs: number): Promise<number> {
+  const [row] = await sql<[{ mended: number }]>`
+    select count(*)::int as mended from graphile_worker.reschedule_jobs(run_at => now(), job_ids => array(
+      select id from graphile_worker.jobs
+      -- Where the job itself has failed, the recovery of runs makes it due.
+      where task_identifier like 'saga/run.%' and locked_at is null and last_error is null
+        and run_at > now() + ${beyondMs}::float8 * interval '1 ms'))`
+  return row.mended
 }
 
 /**

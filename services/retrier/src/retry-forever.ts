@@ -57,6 +57,8 @@ export type RetryForeverDeps = {
   dlqTopicsAmong: (topics: readonly string[]) => Promise<ReadonlySet<string>>
   /** Names this process in dlq_slots and dlq_retriers. */
   retrierId: string
+  /** By the database's clock. */
+  databaseNow: () => Date
   passFaultPoint: PassFaultPoint
 }
 
@@ -150,7 +152,14 @@ async function runSlots(deps: RetryForeverDeps, { publishMode, breaker, holds }:
   const lags = createReaderLags(sql)
   const { policyOf } = policies
   const retryCounts = createRetryCounts()
-  const pauses = createGroupPauses({ sql, log, policyOf, loadPolicies: policies.load, retryCounts })
+  const pauses = createGroupPauses({
+    sql,
+    log,
+    policyOf,
+    loadPolicies: policies.load,
+    retryCounts,
+    now: deps.databaseNow,
+  })
   const slotDeps: SlotDeps = {
     ...{ sql, reader: deps.reader, metrics, tracing: deps.tracing, log, signal, breaker, holds },
     ...{ targets, dueTopics, turns, topicOrder, lags, policyOf, pauses, retryCounts },

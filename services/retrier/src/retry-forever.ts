@@ -174,7 +174,7 @@ async function runSlots(deps: RetryForeverDeps, { publishMode, breaker, holds }:
     batchMs: settings.batch_time,
     maxBatchBytes: settings.batch_bytes,
     maxMessageBytes: deps.maxMessageBytes,
-    now: () => new Date(),
+    now: deps.databaseNow,
     random: Math.random,
   }
   const wakes = Array.from({ length: settings.slots }, createWake)
@@ -199,10 +199,11 @@ type OfSlot = { publishMode: Publishes; slot: number; noteUnanswered: NoteUnansw
 
 function createProducer(deps: RetryForeverDeps, { publishMode, slot, noteUnanswered }: OfSlot) {
   const { kafka, log, settings, passFaultPoint } = deps
+  const clockAheadMs = () => Date.now() - deps.databaseNow().getTime()
   if (kafka === null) return pretendingProducer
-  if (publishMode === 'at-least-once') return createIdempotentProducer({ kafka, log, passFaultPoint })
+  if (publishMode === 'at-least-once') return createIdempotentProducer({ kafka, log, passFaultPoint, clockAheadMs })
   return createTransactionalProducer({
-    ...{ kafka, log, slot, passFaultPoint, noteUnanswered, transactionTimeoutMs },
+    ...{ kafka, log, slot, passFaultPoint, noteUnanswered, transactionTimeoutMs, clockAheadMs },
     prefix: settings.transactional_id_prefix,
     ledgerTopic: settings.ledger_topic,
   })

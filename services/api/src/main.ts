@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createMasks } from 'dlq-core/domain/masks/create-masks.ts'
 import { pingMessages } from 'dlq-core/queries/ping.ts'
 import { boundsWithin, createAside } from 'dlq-core/runtime/aside/aside.ts'
+import { createDatabaseClock, measureClockMs } from 'dlq-core/runtime/clock/database-clock.ts'
 import { isAuthConfigured } from 'dlq-core/runtime/config/auth-schema.ts'
 import { policyLayersOf } from 'dlq-core/runtime/config/config.ts'
 import { maskEntriesOf } from 'dlq-core/runtime/config/masks-schema.ts'
@@ -49,8 +50,11 @@ await runService(
     const consoleDeps = prepareConsole(config, log)
     if (isAuthConfigured(config.auth) && config.auth.session.key === undefined) log.info({}, 'session_key_random')
     const seal = createSeal(config.auth.session.key)
+    const clock = createDatabaseClock(sql)
+    void runLoop(clock.measure, { name: 'database-clock', intervalMs: measureClockMs, signal, log })
     const app = createApp({
       sql,
+      now: clock.now,
       replica,
       log,
       registry,

@@ -52,6 +52,7 @@ export function createTestApp(sql: Database, { auth: given, ...settings }: TestA
     wakeRetriers: createWakeRetriers(sql),
     dlqPatterns: ['*.dlq.v1'],
     allowedTargets: ['*'],
+    now: () => new Date(),
     retryWaitMs: 60_000,
     stopping: new AbortController().signal,
     version: '0.1.0',

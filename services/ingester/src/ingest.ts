@@ -10,6 +10,7 @@ import { forgetIngester, noteIngester } from 'dlq-core/queries/ingest/ingesters.
 import { createMessagePartitions } from 'dlq-core/queries/ingest/message-insert.ts'
 import { beginGeneration } from 'dlq-core/queries/ingest/positions.ts'
 import type { SharedTopic } from 'dlq-core/queries/ingest/topics.ts'
+import { createDatabaseClock, measureClockMs } from 'dlq-core/runtime/clock/database-clock.ts'
 import { monotonicNow } from 'dlq-core/runtime/clock/monotonic-now.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import { DlqError } from 'dlq-core/runtime/errors.ts'
@@ -93,13 +94,14 @@ export async function ingest(deps: IngestDeps): Promise<void> {
   const routes = createRouteRegister(sql, { mappings: settings.mappings, mode: deps.routeMode, now: monotonicNow })
   const consumers = createConsumerRegister(sql)
   const complete = (records: readonly DeadLetterRecord[]) => completeRecords({ ...deps, routes }, records)
+  const clock = createDatabaseClock(sql)
   const store: StoreDeps = {
     ...{ sql, settings, groups, frames, routes, consumers, complete, payloads, maxValueBytes },
     lag: createLag({ now: monotonicNow }),
     setbacks: createSetbacks(),
     decoder: payloads && createDecoder({ reader: payloads, policyOf: settings.policyOf }),
     fetchOriginals: (places) => fetchOriginals(reader, places, { log }),
-    now: () => new Date(),
+    now: clock.now,
     random: Math.random,
   }
   const joined = createJoinedStore(store)
@@ -155,7 +157,7 @@ export async function ingest(deps: IngestDeps): Promise<void> {
   const consuming = runLoop(
     async () => {
       const { topics, signal: changed } = subscription.current()
-      await policies.load()
+      await Promise.all([policies.load(), clock.measure()])
       metrics.topics.set(topics.length)
       if (topics.length === 0) return { more: false }
       log.info({ topics }, 'subscribing')
@@ -249,6 +251,7 @@ export async function ingest(deps: IngestDeps): Promise<void> {
     ),
   ]
   const following = runLoop(policies.refresh, { name: 'policies', intervalMs: policyPollMs, signal, log })
+  const timing = runLoop(clock.measure, { name: 'database-clock', intervalMs: measureClockMs, signal, log })
   const followingRoutes = runLoop(routes.refresh, { name: 'routes', intervalMs: policyPollMs, signal, log })
   const noting = runLoop(
     async () => {
@@ -258,7 +261,7 @@ export async function ingest(deps: IngestDeps): Promise<void> {
     { name: 'note', intervalMs: noteIntervalMs, signal, log, wake: noteAgain },
   )
   try {
-    await Promise.all([discovering, consuming, watching, following, followingRoutes, noting, ...discoveryLoops])
+    await Promise.all([discovering, consuming, watching, following, followingRoutes, timing, noting, ...discoveryLoops])
   } finally {
     // Where the database is away, the row is forgotten after a day.
     await forgetIngester(sql, deps.ingesterId).catch((error) => log.info({ error }, 'ingester_not_forgotten'))

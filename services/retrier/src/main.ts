@@ -9,6 +9,7 @@ import { deliverTask } from 'dlq-core/queries/notifications/deliveries.ts'
 import { pingForChanges } from 'dlq-core/queries/ping.ts'
 import { countJobDeaths } from 'dlq-core/queries/upkeep/workers.ts'
 import { createAside, patientBounds } from 'dlq-core/runtime/aside/aside.ts'
+import { createDatabaseClock, measureClockMs } from 'dlq-core/runtime/clock/database-clock.ts'
 import { monotonicNow } from 'dlq-core/runtime/clock/monotonic-now.ts'
 import { policyLayersOf } from 'dlq-core/runtime/config/config.ts'
 import type { Config, KafkaConfig } from 'dlq-core/runtime/config/config-schema.ts'
@@ -65,6 +66,7 @@ await runService(
       connectDatabase(config.database, { applicationName: 'dlq-retrier', log, registry, login }),
       (sql) => sql.end({ timeout: 5 }),
     )
+    const clock = createDatabaseClock(sql)
     const slotSql = stack.adopt(connectSlots(config, { log, login }), (sql) => sql.end({ timeout: 5 }))
     const jobSql = stack.adopt(connectJobs(config, { log, login }), (sql) => sql.end({ timeout: 5 }))
     const kafka = config.kafka.brokers ? connectKafka(config.kafka as KafkaConfig, log, () => latest().kafka) : null
@@ -114,7 +116,7 @@ await runService(
     const payloads = schemas ? createPayloadReader({ sql, schemas, now: Date.now }) : null
     const fetchSchemas = schemas && createSchemaFetcher({ sql, schemas, log, now: monotonicNow, env: process.env })
     const originals: OriginDeps | null = originalReader && {
-      ...{ policies, payloads, log, now: () => new Date(), maxValueBytes: config.ingest.max_value_bytes },
+      ...{ policies, payloads, log, now: clock.now, maxValueBytes: config.ingest.max_value_bytes },
       ...{ sql: jobSql, reader: originalReader },
     }
     const workflows = createRunWorkflows({
@@ -124,11 +126,18 @@ await runService(
       policyOf: policies.policyOf,
       payloads,
       originals,
-      now: () => new Date(),
+      now: clock.now,
     })
     const jobs = [
       ...upkeepJobs({
-        ...{ sql: jobSql, log, policies, payloads, dlqPatterns: config.kafka.dlq_topic_pattern },
+        ...{
+          sql: jobSql,
+          log,
+          policies,
+          payloads,
+          dlqPatterns: config.kafka.dlq_topic_pattern,
+          databaseNow: clock.now,
+        },
         schedules: config.cron,
         retentions: config.archive,
         now: Date.now,
@@ -153,12 +162,13 @@ await runService(
     }
     const notificationMetrics = createNotificationMetrics(registry)
     const settings = () => latest().notifications
-    const watchEvents = createEventWatch({ sql, settings, now: () => new Date() })
+    const watchEvents = createEventWatch({ sql, settings, now: clock.now })
     const callHeartbeat = createHeartbeatCall({ settings, log, metrics: notificationMetrics })
     await Promise.all([
       runLoop(startedSagas, { name: 'recover-sagas', intervalMs: 86_400_000, signal, log }),
       runLoop(() => gaugeRuns({ sql, metrics: runMetrics }), { name: 'gauge-runs', intervalMs: 15_000, signal, log }),
       runLoop(watchUpkeep, { name: 'watch-upkeep', intervalMs: 30_000, signal, log }),
+      runLoop(clock.measure, { name: 'database-clock', intervalMs: measureClockMs, signal, log }),
       runLoop(watchClock, { name: 'watch-clock', intervalMs: 30_000, signal, log }),
       runLoop(watchEvents, { name: 'events', intervalMs: eventsPollMs, signal, log }),
       runLoop(callHeartbeat, { name: 'heartbeat', intervalMs: heartbeatMs, signal, log }),
@@ -184,6 +194,7 @@ await runService(
         allowedTargets: config.kafka.allowed_targets,
         dlqTopicsAmong: (topics) => dlqTopicsAmong(sql, topics),
         retrierId,
+        databaseNow: clock.now,
         passFaultPoint: createFaultPoints(process.env),
       }),
       runWorker({
@@ -192,7 +203,7 @@ await runService(
         settings: config.worker,
         tasks: {
           [deliverTask]: createDeliver({
-            ...{ sql, log, source: config.app.name, now: () => new Date(), metrics: notificationMetrics },
+            ...{ sql, log, source: config.app.name, now: clock.now, metrics: notificationMetrics },
             ...{ settings, consoleUrl: config.server.public_url?.replace(/\/$/, '') ?? null },
           }),
           ...(originals && originTasks(originals)),

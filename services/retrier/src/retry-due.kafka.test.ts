@@ -9,7 +9,7 @@ import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertDueRows } from 'dlq-testing/rows/due-rows.ts'
 import { insertMessageRow, type MessageColumns, readMessageRow } from 'dlq-testing/rows/message-rows.ts'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createSlotWorker, type SlotDeps } from './slot/run-slot.ts'
 import { type TestRetrierOptions, testSlotDeps } from './test-retrier.ts'
 
@@ -165,6 +165,23 @@ test('among 1,000 records those that cannot be sent are refused alone, each with
   const seen = [...(await read(topic)), ...(await read(narrow))].map(({ value }) => String(value))
   expect(new Set(seen).size).toBe(993)
   expect(seen).toHaveLength(993)
+})
+
+test('a retrier whose clock is wrong gives back what Kafka refuses for its time, and another one sends it', async () => {
+  const topic = await topics.createTopic('orders', { config: { 'message.timestamp.after.max.ms': '3600000' } })
+  const policies = { [topic]: { timestamp: 'now' } } as const
+  const id = await due({ original_topic: topic, record_value: Buffer.from('x') })
+  const dayMs = 86_400_000
+  const present = Date.now
+  const ahead = vi.spyOn(Date, 'now').mockImplementation(() => present() + dayMs)
+  const wrong = createWorker({ policies, clockAheadMs: () => dayMs })
+  await wrong.pass().finally(() => ahead.mockRestore())
+  const given = { status: 'PENDING', retry_count: 0, next_retry_at: expect.any(Date) }
+  expect(await readMessageRow(database.sql, id)).toMatchObject(given)
+
+  await database.sql`update dlq.dlq_messages set next_retry_at = now()`
+  await createWorker({ policies }).pass()
+  expect((await readMessageRow(database.sql, id)).status).toBe('RESOLVED')
 })
 
 test('records that are too large together, but not alone, are all sent', async () => {

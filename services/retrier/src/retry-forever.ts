@@ -57,6 +57,8 @@ export type RetryForeverDeps = {
   dlqTopicsAmong: (topics: readonly string[]) => Promise<ReadonlySet<string>>
   /** Names this process in dlq_slots and dlq_retriers. */
   retrierId: string
+  /** By the database's clock. */
+  databaseNow: () => Date
   passFaultPoint: PassFaultPoint
 }
 
@@ -150,7 +152,14 @@ async function runSlots(deps: RetryForeverDeps, { publishMode, breaker, holds }:
   const lags = createReaderLags(sql)
   const { policyOf } = policies
   const retryCounts = createRetryCounts()
-  const pauses = createGroupPauses({ sql, log, policyOf, loadPolicies: policies.load, retryCounts })
+  const pauses = createGroupPauses({
+    sql,
+    log,
+    policyOf,
+    loadPolicies: policies.load,
+    retryCounts,
+    now: deps.databaseNow,
+  })
   const slotDeps: SlotDeps = {
     ...{ sql, reader: deps.reader, metrics, tracing: deps.tracing, log, signal, breaker, holds },
     ...{ targets, dueTopics, turns, topicOrder, lags, policyOf, pauses, retryCounts },
@@ -165,7 +174,7 @@ async function runSlots(deps: RetryForeverDeps, { publishMode, breaker, holds }:
     batchMs: settings.batch_time,
     maxBatchBytes: settings.batch_bytes,
     maxMessageBytes: deps.maxMessageBytes,
-    now: () => new Date(),
+    now: deps.databaseNow,
     random: Math.random,
   }
   const wakes = Array.from({ length: settings.slots }, createWake)
@@ -190,10 +199,11 @@ type OfSlot = { publishMode: Publishes; slot: number; noteUnanswered: NoteUnansw
 
 function createProducer(deps: RetryForeverDeps, { publishMode, slot, noteUnanswered }: OfSlot) {
   const { kafka, log, settings, passFaultPoint } = deps
+  const clockAheadMs = () => Date.now() - deps.databaseNow().getTime()
   if (kafka === null) return pretendingProducer
-  if (publishMode === 'at-least-once') return createIdempotentProducer({ kafka, log, passFaultPoint })
+  if (publishMode === 'at-least-once') return createIdempotentProducer({ kafka, log, passFaultPoint, clockAheadMs })
   return createTransactionalProducer({
-    ...{ kafka, log, slot, passFaultPoint, noteUnanswered, transactionTimeoutMs },
+    ...{ kafka, log, slot, passFaultPoint, noteUnanswered, transactionTimeoutMs, clockAheadMs },
     prefix: settings.transactional_id_prefix,
     ledgerTopic: settings.ledger_topic,
   })

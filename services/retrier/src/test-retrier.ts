@@ -31,6 +31,7 @@ export type TestRetrierOptions = {
   prefix: string
   ledgerTopic?: string
   policies?: Record<string, Partial<RetryPolicy>>
+  clockAheadMs?: () => number
   dlqPatterns?: readonly string[]
   allowedTargets?: readonly string[]
   batchSize?: number
@@ -102,7 +103,7 @@ export async function retryAll(deps: SlotDeps): Promise<void> {
 }
 
 export function testProducer(
-  { kafka, prefix, ledgerTopic = 'dlq-manager.ledger' }: TestRetrierOptions,
+  { kafka, prefix, ledgerTopic = 'dlq-manager.ledger', clockAheadMs = () => 0 }: TestRetrierOptions,
   slot: number,
   {
     passFaultPoint = () => {},
@@ -111,6 +112,6 @@ export function testProducer(
 ): SlotProducer {
   const timeout = { transactionTimeoutMs: 30_000 }
   return createTransactionalProducer({
-    ...{ kafka, log, slot, prefix, ledgerTopic, passFaultPoint, noteUnanswered, ...timeout },
+    ...{ kafka, log, slot, prefix, ledgerTopic, passFaultPoint, noteUnanswered, clockAheadMs, ...timeout },
   })
 }

@@ -62,6 +62,8 @@ export type ApiEnv = {
 /** The dependencies of handlers. */
 export type ApiDeps = {
   sql: Database
+  /** By the database's clock, which says what is due. */
+  now: () => Date
   log: Log
   registry: Registry
   readiness: Readiness

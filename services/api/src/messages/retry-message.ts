@@ -40,7 +40,7 @@ export type RetryAnswer = { done: boolean; body: { id: string; status: string; m
  *   the sender saw it, 409 SYS_DLQ_PUBLISH_REFUSED where it was not sent, 503 where no retrier has Kafka configured
  */
 export async function retryMessage(
-  deps: Pick<Call, 'sql' | 'policies' | 'wakeRetriers' | 'sight'>,
+  deps: Pick<Call, 'sql' | 'now' | 'policies' | 'wakeRetriers' | 'sight'>,
   request: RetryRequest,
 ): Promise<RetryAnswer> {
   const { sql, wakeRetriers } = deps
@@ -95,7 +95,7 @@ function whatComesNext(message: Outlook): string {
 
 /** Marks the message due. Returns the number of the attempt that this will be, or that is under way. */
 async function requestNext(
-  { sql, policies }: Pick<ApiDeps, 'sql' | 'policies'>,
+  { sql, now, policies }: Pick<ApiDeps, 'sql' | 'now' | 'policies'>,
   request: RetryRequest,
 ): Promise<{ number: number; policy: RetryPolicy }> {
   const { id, force, by } = request
@@ -114,7 +114,7 @@ async function requestNext(
       if (force) await forceStale(sql, { id, attempt: message.retry_count + 1 })
       else await refuseStale(sql, id)
     }
-    await changeState(sql, message, { event, action, asked: request, policies, now: new Date() })
+    await changeState(sql, message, { event, action, asked: request, policies, now: now() })
     if (policy.delivery !== 'pull') await refuseWithoutKafka(sql)
     const number = message.retry_count + 1
     await requestAttempt(sql, { message_id: id, number, attempt_id: deriveAttemptId(id, number), actor: by.actor })

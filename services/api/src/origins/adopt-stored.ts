@@ -19,7 +19,13 @@ import { type Asked, auditMessage, requireEditable } from '../messages/change-me
 export async function adoptStored(
   sql: Sql,
   message: HeldMessage,
-  { asked, force, policies, payloads }: { asked: Asked; force: boolean } & Pick<ApiDeps, 'policies' | 'payloads'>,
+  {
+    asked,
+    force,
+    now,
+    policies,
+    payloads,
+  }: { asked: Asked; force: boolean } & Pick<ApiDeps, 'now' | 'policies' | 'payloads'>,
 ): Promise<void> {
   const { id } = message
   requireEditable(message)
@@ -39,7 +45,7 @@ export async function adoptStored(
     ...{ topic: message.dlq_topic ?? '', timestamp: -1n, headers, value: content.record_value },
   })
   const policy = policies.policyOf(message)
-  const nextAt = nextRetryAt(policy, 0, new Date(), Math.random())
+  const nextAt = nextRetryAt(policy, 0, now(), Math.random())
   const stored = storedOrigin({ state: 'same', isHeld: false })
   await writeOriginState(sql, { id, stored, nextRetryAt: nextAt })
   const fields = await adoptOrigin(

@@ -18,7 +18,7 @@ function purge(): Promise<object> {
   const jobs = upkeepJobs({
     ...{ sql: service.sql, log, payloads: null, dlqPatterns: [], schedules: config.cron, retentions: config.archive },
     policies: createPolicySource({ sql: service.sql, log, configured: policyLayersOf(config) }),
-    now: Date.now,
+    ...{ now: Date.now, databaseNow: () => new Date() },
   })
   return jobs.find(({ name }) => name === 'purge')!.run({ now: new Date(), signal: new AbortController().signal })
 }

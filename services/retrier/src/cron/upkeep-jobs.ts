@@ -43,6 +43,7 @@ export type UpkeepDeps = {
   retentions: Config['archive']
   /** Our clock, in milliseconds since 1970. */
   now: () => number
+  databaseNow: () => Date
 }
 
 export const monthsAhead = 3
@@ -178,7 +179,7 @@ export function upkeepJobs(deps: UpkeepDeps): CronJob[] {
           abandoned_slots: abandoned.length,
           expired_leases: await releaseExpiredLeases(sql, { limit: sweepLimit }),
           retriers_forgotten: await forgetDeadRetriers(sql),
-          routes_applied: await applyRoutes({ sql, policies, dlqPatterns }, signal),
+          routes_applied: await applyRoutes({ sql, policies, dlqPatterns, databaseNow: deps.databaseNow }, signal),
           groups_resolved: await resolveQuietGroups(signal),
         }
       },

@@ -1,4 +1,5 @@
 import { takeSlot } from 'dlq-core/queries/retry/slots.ts'
+import { addJob } from 'dlq-core/queries/upkeep/workers.ts'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
@@ -66,6 +67,30 @@ test('what a clock wrote that was two hours ahead is due again, and a dead retri
          + (select count(*) from dlq.dlq_reader_watch where look_due_at > now() or looked_at > now())::int as late`
   expect(left!.late).toBe(0)
   expect(await takeSlot(service.sql, { owner: 'next', leaseMs: 1000 })).toMatchObject({ slot: 1, epoch: 2n })
+})
+
+test('cron jobs go on after a retrier whose clock was a month ahead has scheduled them', async () => {
+  const { sql } = database
+  await sql`
+    insert into graphile_worker._private_known_crontabs (identifier, known_since, last_execution)
+    values ('fold', now(), now() + interval '1 month'), ('purge', now(), now() + interval '5 minutes')`
+  const { pass, lines } = watchWith()
+  await pass()
+  expect(lines).toEqual(['database_clock_went_back'])
+  const late = await sql`
+    select identifier from graphile_worker._private_known_crontabs where last_execution > now() order by 1`
+  expect(late.map(({ identifier }) => identifier)).toEqual(['purge'])
+})
+
+test('runs go on whose next step a clock ahead has scheduled; what is meant for later waits', async () => {
+  const { sql } = database
+  await emptyTables(sql, 'graphile_worker._private_jobs')
+  const add = (task: string) => addJob(service.sql, { task, payload: {}, runAt: new Date(Date.now() + 2 * hoursMs) })
+  await add('saga/run.send')
+  await add('deliver_notification')
+  await watchWith().pass()
+  const waiting = await sql`select task_identifier as task from graphile_worker.jobs where run_at > now()`
+  expect(waiting.map(({ task }) => task)).toEqual(['deliver_notification'])
 })
 
 test('a slot whose holder lives has a lease’s time to be renewed, and long leases stay', async () => {

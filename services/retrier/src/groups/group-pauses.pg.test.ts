@@ -32,6 +32,7 @@ beforeEach(async () => {
     loadPolicies: async () => {},
     policyOf: () => policy,
     retryCounts,
+    now: () => new Date(),
   })
 })
 
@@ -166,7 +167,7 @@ test('a topic that an application pulls from is never paused', async () => {
   await insertRefailures(5)
   pauses = createGroupPauses({
     ...{ sql: service.sql, log: createLog({ service: 'test', level: 'silent' }), loadPolicies: async () => {} },
-    ...{ policyOf: () => ({ ...policy, delivery: 'pull' }), retryCounts },
+    ...{ policyOf: () => ({ ...policy, delivery: 'pull' }), retryCounts, now: () => new Date() },
   })
   await pauses.review()
   expect(await database.sql`select from dlq.dlq_group_pauses`).toHaveLength(0)
@@ -190,6 +191,7 @@ test('of a long window all retries count, also those from before it had any re-f
       log: createLog({ service: 'test', level: 'silent' }),
       loadPolicies: async () => {},
       retryCounts,
+      now: () => new Date(),
     },
     policyOf: () => ({ ...policy, refailureWindowMs: 6 * 3_600_000 }),
   })

@@ -37,6 +37,8 @@ export type GroupPausesDeps = {
   loadPolicies: () => Promise<void>
   policyOf: PolicyOf
   retryCounts: Pick<RetryCounts, 'write'>
+  /** By the database's clock, which the times of probes are of. */
+  now: () => Date
 }
 
 /** A longer window of a policy is cut to this. */
@@ -81,9 +83,9 @@ export function createGroupPauses(deps: GroupPausesDeps): GroupPauses {
 }
 
 /** Until the group's probes, sent or still to be sent, may have an answer. */
-function putOffMs({ policyOf }: GroupPausesDeps, pause: GroupPause, puttingOffMs: number): number {
+function putOffMs({ policyOf, now }: GroupPausesDeps, pause: GroupPause, puttingOffMs: number): number {
   const policy = policyOf(pause)
-  const untilAnswerMs = pause.probe_at.getTime() - Date.now() + quietMs(policy, pause.refails_after_ms)
+  const untilAnswerMs = pause.probe_at.getTime() - now().getTime() + quietMs(policy, pause.refails_after_ms)
   return postponeMs(policy, { untilAnswerMs, puttingOffMs })
 }
 
@@ -111,7 +113,11 @@ async function pauseRefailing({ log, policyOf }: GroupPausesDeps, sql: Transacti
   await forgetGroupRetries(sql, { olderThanMs: Math.max(keepCountsMs, ...windows.map((windowMs) => 2 * windowMs)) })
 }
 
-async function reviewPause({ log, policyOf }: GroupPausesDeps, sql: Transaction, pause: GroupPause): Promise<void> {
+async function reviewPause(
+  { log, policyOf, now }: GroupPausesDeps,
+  sql: Transaction,
+  pause: GroupPause,
+): Promise<void> {
   const { original_topic, group_id, failed_probes, refails_after_ms } = pause
   const policy = policyOf(pause)
   const where = { topic: original_topic, groupId: group_id }
@@ -123,7 +129,7 @@ async function reviewPause({ log, policyOf }: GroupPausesDeps, sql: Transaction,
     return resume('the policy asks for no pauses any more')
   const states = await readProbes(sql, { ...pause, quietMs: quietMs(policy, refails_after_ms) })
   if (states.length === 0) {
-    if (pause.probe_at > new Date()) return
+    if (pause.probe_at > now()) return
     const probes = await startProbes(sql, { ...pause, count: probesAtOnce })
     if (probes > 0) log.info({ ...where, probes }, 'group_probed')
     else await resume('nothing of it waits')

@@ -4,7 +4,7 @@
 import { DlqError } from 'dlq-core/runtime/errors.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import kafkajs, { type Kafka, type KafkaJSError, type Producer } from 'kafkajs'
-import { type KafkaFault, readKafkaFault } from './kafka-fault.ts'
+import { blameClock, type KafkaFault, readKafkaFault } from './kafka-fault.ts'
 import { chunksOf, type Outgoing } from './outgoing.ts'
 import type { PublishResult, SlotProducer, SlotProducerDeps } from './slot-producer.ts'
 import { toMessages, toSent } from './transactional-producer.ts'
@@ -21,7 +21,12 @@ function isHopeless({ fault }: PublishResult, topic: string): boolean {
   return fault !== null && (fault.topics === null || fault.topics.includes(topic))
 }
 
-export function createIdempotentProducer({ kafka, log, passFaultPoint }: IdempotentProducerOptions): SlotProducer {
+export function createIdempotentProducer({
+  kafka,
+  log,
+  passFaultPoint,
+  clockAheadMs,
+}: IdempotentProducerOptions): SlotProducer {
   let producer: Producer | null = null
 
   async function connected(): Promise<Producer> {
@@ -63,7 +68,7 @@ export function createIdempotentProducer({ kafka, log, passFaultPoint }: Idempot
       result.published.push(...toSent(sent, acknowledged))
       await discard()
       const rest = records.filter(({ partition }) => !partitions.has(partition))
-      if (rest.length > 0) afterFault(rest, readKafkaFault(error as Error), result)
+      if (rest.length > 0) afterFault(rest, blameClock(readKafkaFault(error as Error), rest, clockAheadMs), result)
     }
   }
 

@@ -47,6 +47,29 @@ export function readKafkaFault(error: Error): KafkaFault {
   return none
 }
 
+/** Clocks that are kept right differ by milliseconds. */
+const wrongClockMs = 60_000
+
+/**
+ * The fault as it is, unless Kafka refuses the present time of a process whose clock is wrong: that is no fault of the
+ * records, and another retrier may send them.
+ */
+export function blameClock(
+  fault: KafkaFault,
+  records: readonly { timestamp: string | undefined }[],
+  clockAheadMs: () => number = () => 0,
+): KafkaFault {
+  if (fault.type !== 'INVALID_TIMESTAMP' || records.some(({ timestamp }) => timestamp !== undefined)) return fault
+  const aheadMs = clockAheadMs()
+  if (Math.abs(aheadMs) < wrongClockMs) return fault
+  const way = aheadMs > 0 ? 'ahead of' : 'behind'
+  const seconds = Math.round(Math.abs(aheadMs) / 1000)
+  const error = new Error(`Kafka refuses this retrier's time, which is ${seconds} s ${way} PostgreSQL's`, {
+    cause: fault.error,
+  })
+  return { ...fault, refusal: null, error }
+}
+
 /**
  * Says what the cluster's administrator has to allow or set, where the broker forbids transactions or the ledger.
  * Null for any other fault. ACLs: https://kafka.apache.org/documentation/#operations_resources_and_protocols

@@ -51,4 +51,8 @@ export type SlotProducer = {
 /** Tells where the records of a part stand whose commit is not answered, so that it is known when this process is gone. */
 export type NoteUnanswered = (part: Part, sent: readonly Sent[]) => Promise<void>
 
-export type SlotProducerDeps = { passFaultPoint: (point: FaultPoint) => void }
+export type SlotProducerDeps = {
+  passFaultPoint: (point: FaultPoint) => void
+  /** By how much this process's clock is ahead of PostgreSQL's, in milliseconds. */
+  clockAheadMs?: () => number
+}

@@ -8,7 +8,7 @@ import type { Log } from 'dlq-core/runtime/log.ts'
 import type { Kafka, KafkaJSError, Message, RecordMetadata, Transaction } from 'kafkajs'
 import { ensureLedger, ledgerGroup, ledgerOffsets, readLedger } from '../slot/ledger.ts'
 import { createFencedProducer, type FencedProducer } from './fenced-producer.ts'
-import { type KafkaFault, kafkaAdvice, readKafkaFault } from './kafka-fault.ts'
+import { blameClock, type KafkaFault, kafkaAdvice, readKafkaFault } from './kafka-fault.ts'
 import { chunksOf, type Outgoing } from './outgoing.ts'
 import {
   CommitUnknownError,
@@ -115,7 +115,7 @@ async function transact(
     try {
       sent.push(...(await producer.bounded(send(transaction, piece))))
     } catch (error) {
-      const refusal = toRefusal(piece, error as Error)
+      const refusal = toRefusal(piece, error as Error, options)
       if (refusal === null) return unavailable(error)
       await producer.abort(transaction)
       return { sent, failure: refusal }
@@ -179,10 +179,15 @@ const producerFaults = new Set([
 ])
 
 /** Null where it says nothing of the records. */
-function toRefusal(records: readonly Outgoing[], error: Error): (Failure & { kind: 'refused' }) | null {
+function toRefusal(
+  records: readonly Outgoing[],
+  error: Error,
+  { clockAheadMs }: Pick<TransactionalProducerOptions, 'clockAheadMs'>,
+): (Failure & { kind: 'refused' }) | null {
   const fault = readKafkaFault(error)
   if (fault.refusal === null && (fault.type === null || producerFaults.has(fault.type))) return null
-  return { kind: 'refused', records: suspectsOf(records, error), fault }
+  const suspects = suspectsOf(records, error)
+  return { kind: 'refused', records: suspects, fault: blameClock(fault, suspects, clockAheadMs) }
 }
 
 /** What Kafka has taken is not what it refuses. */

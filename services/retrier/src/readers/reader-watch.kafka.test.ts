@@ -12,7 +12,7 @@ import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import type { Consumer } from 'kafkajs'
 import { Registry } from 'prom-client'
-import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { createReaderWatch } from './reader-watch.ts'
 import { createVerdictMetrics } from './verdict-counter.ts'
 
@@ -131,6 +131,20 @@ test('a record is sent while its consumer is down, passed when it was read, and 
   await look()
   expect(await first()).toMatchObject({ verdict: 'consumed' })
   expect(await second()).toMatchObject({ verdict: 'sent' })
+})
+
+test('what a retrier found whose clock is a day behind has not waited for a day', async () => {
+  const verdict = await sendAttempt()
+  await topics.admin.setOffsets({ groupId: group, topic, partitions: [{ partition: 0, offset: '1' }] })
+  await database.sql`
+    insert into dlq.dlq_topics (cluster, topic, partitions, looked_at)
+    values ('c', ${`${topic}.dlq.v1`}, 1, now() + interval '1 minute')`
+  const look = watch()
+  const present = Date.now
+  const behind = vi.spyOn(Date, 'now').mockImplementation(() => present() - 86_400_000)
+  await look().finally(() => behind.mockRestore())
+  await look()
+  expect(await verdict()).toMatchObject({ verdict: 'passed' })
 })
 
 test('the last record of a transaction is read although the marker behind it keeps a lag', async () => {

@@ -20,6 +20,7 @@ import {
   takeLook,
 } from 'dlq-core/queries/readers/reader-watch.ts'
 import { followTopicIds, listFollowedTopics } from 'dlq-core/queries/readers/target-topics.ts'
+import { readDatabaseClock } from 'dlq-core/queries/upkeep/clock.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { GroupReader, GroupType } from 'dlq-core/runtime/kafka/groups/group-reader.ts'
 import { askTogether } from 'dlq-core/runtime/kafka/refusals.ts'
@@ -114,7 +115,8 @@ export function createReaderWatch(deps: ReaderWatchDeps) {
       await recordCandidateReaders(sql, readersOf(groups, beside, deps.ownGroup))
       const stored = await listStoredUntil(sql, { topics: targets, lookMs: longestLookMs })
       const horizons = await readHorizons(deps, topics)
-      const nowMs = Date.now()
+      // What ingesters have stored is known by the database's clock.
+      const nowMs = await readDatabaseClock(sql)
       // One transaction. A retrier that dies in between would leave the new id beside what groups had read of the old topic.
       const { seen, known, others } = await sql.begin(async (sql) => {
         const others = await followTopicIds(sql, ids)

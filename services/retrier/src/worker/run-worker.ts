@@ -1,5 +1,5 @@
 // Hosts graphile-worker, in sessions. A session ends when graphile-worker gives up (it does when it cannot write the end
-// of a job), or when a heartbeat came too late. The next session has new connections and a new id. So a job runs at
+// of a job), when a heartbeat came too late, or when the clock was set. The next session has new connections and a new id. So a job runs at
 // least once, and after a freeze of this process even twice at the same time: its transactions must check rows of
 // their own.
 
@@ -13,6 +13,7 @@ import { runLoop } from 'dlq-core/runtime/run-loop.ts'
 import { Logger, type ParsedCronItem, type Runner, run, type TaskList, type WorkerEvents } from 'graphile-worker'
 import { hasJobQueue } from 'saga-core/store/saga-jobs.ts'
 import { withTimeout } from '../with-timeout.ts'
+import { clockSet } from './clock-set.ts'
 import { createHeartbeat, type Heartbeat } from './heartbeat.ts'
 import { gaugeJobs, observeJobs, type WorkerMetrics } from './worker-metrics.ts'
 import { openWorkerPool } from './worker-pool.ts'
@@ -73,6 +74,7 @@ async function workSession(deps: WorkerDeps): Promise<{ more: false }> {
   const released = once(events, 'pool:release')
   // graphile-worker emits this when it begins to give up. It may never finish: the end of a job cannot be written.
   const givesUp = once(events, 'pool:gracefulShutdown').then(() => 'gave up')
+  const newClock = clockSet(events)
   const runner = await run(optionsOf(deps, { pool, events, heartbeat }))
   const [{ workerPool }] = await created
   const { id } = workerPool
@@ -83,7 +85,7 @@ async function workSession(deps: WorkerDeps): Promise<{ more: false }> {
   stack.defer(() => session.abort())
   const either = AbortSignal.any([signal, session.signal])
   const newLogin = new Promise<string>((resolve) => stack.defer(login.onChange(() => resolve('another login'))))
-  const reason = await Promise.race([heartbeat.run(id, either), endOf(runner), givesUp, newLogin])
+  const reason = await Promise.race([heartbeat.run(id, either), endOf(runner), givesUp, newLogin, newClock])
   // Does not await stop(): it also waits for cron, which may sleep for a minute before its next try.
   runner.stop().catch((error) => log.debug({ error, worker: id }, 'worker_stop_failed'))
   await bounded(released, signal.aborted ? Number.POSITIVE_INFINITY : windUpMs)

@@ -1,5 +1,5 @@
 // The database's clock, by which leases and looks are due. After it was set back, or another server took over whose clock
-// is behind, what was due soon is due in hours.
+// is behind, what was due soon is due in hours. So are cron jobs after the clock of a retrier was ahead.
 
 import type { Sql } from '../sql.ts'
 
@@ -46,5 +46,32 @@ export async function mendFutureTimes(
       where ${sql(column)} > now() + ${beyondMs}::float8 * interval '1 ms'`
     if (count > 0) mended[`${table}.${column}`] = count
   }
+  const crontabs = await mendCronTimes(sql, beyondMs)
+  if (crontabs > 0) mended['known_crontabs.last_execution'] = crontabs
+  const jobs = await mendRunJobs(sql, beyondMs)
+  if (jobs > 0) mended['jobs.run_at'] = jobs
   return mended
+}
+
+/** The next step of a run waits for seconds at most. Other jobs may be meant for later, as notifications are. */
+async function mendRunJobs(sql: Sql, beyondMs: number): Promise<number> {
+  const [row] = await sql<[{ mended: number }]>`
+    select count(*)::int as mended from graphile_worker.reschedule_jobs(run_at => now(), job_ids => array(
+      select id from graphile_worker.jobs
+      -- Where the job itself has failed, the recovery of runs makes it due.
+      where task_identifier like 'saga/run.%' and locked_at is null and last_error is null
+        and run_at > now() + ${beyondMs}::float8 * interval '1 ms'))`
+  return row.mended
+}
+
+/**
+ * graphile-worker schedules the ticks of a cron job that come after the last one, by the clock of each retrier. One whose
+ * clock was a month ahead, for a minute, would let no job run for a month. A tick that it has scheduled too early is
+ * performed when it is due, and once: dlq_cron_runs knows it.
+ */
+async function mendCronTimes(sql: Sql, beyondMs: number): Promise<number> {
+  const { count } = await sql`
+    update graphile_worker._private_known_crontabs set last_execution = now()
+    where last_execution > now() + ${beyondMs}::float8 * interval '1 ms'`
+  return count
 }

@@ -114,8 +114,8 @@ export const dlqRouteRoutes = [
       faults: ['SYS_DLQ_FORBIDDEN'],
     },
     async (call) => {
-      const { c, sql, access, sight, by, policies, dlqPatterns, allowedTargets, wakeRetriers, signal, params, body } =
-        call
+      const { c, sql, now, access, sight, by, policies, dlqPatterns, allowedTargets, wakeRetriers, signal } = call
+      const { params, body } = call
       const route = { dlq_topic: params.dlqTopic, original_topic: params.originalTopic }
       for (const topic of Object.values(route)) {
         if (access.topics !== null && !matchesTopicGlobs(access.topics, topic))
@@ -139,7 +139,7 @@ export const dlqRouteRoutes = [
       })
       await policies.refresh()
       const deps = { sql, policyOf: policies.policyOf, dlqPatterns }
-      const clock = { now: () => new Date(), random: Math.random }
+      const clock = { now, random: Math.random }
       await applyRoute({ ...deps, ...clock }, decided, { maxChunks, signal })
       wakeRetriers()
       const [json] = await routesJson({ sql, sight }, [decided])

@@ -250,6 +250,15 @@ describe('an archived message', () => {
     expect(await database.sql`select from dlq.dlq_messages_archive where id = ${id}`).toHaveLength(0)
   })
 
+  test('waits as long as its policy says by the database’s clock', async () => {
+    const id = await insert({ ...record, status: 'DEAD', retry_count: 3 })
+    await archive(id)
+    const now = new Date(Date.now() - 30 * 86_400_000)
+    await createTestApp(service.sql, { now: () => now })(`POST ${path(id, '/revive')}`)
+    const { next_retry_at: at } = await readMessageRow(database.sql, id)
+    expect(Math.abs((at as Date).getTime() - now.getTime())).toBeLessThan(86_400_000)
+  })
+
   test('stays in the archive where the change is refused', async () => {
     const id = await insert({ ...record, status: 'RESOLVED' })
     await archive(id)

@@ -207,7 +207,7 @@ export const messageChangeRoutes = [
       faults: [...changeFaults, 'SYS_DLQ_PRECONDITION_REQUIRED', 'SYS_DLQ_NOT_EXACT', 'SYS_DLQ_FORBIDDEN'],
     },
     async (call) => {
-      const { c, sql, access, sight, policies, payloads, body, exactJson, params } = call
+      const { c, sql, now, access, sight, policies, payloads, body, exactJson, params } = call
       const asked = askedOf(call)
       if (body.patch !== undefined && body.value !== undefined)
         throw invalidField('patch', 'changes the value, so a value cannot be given beside it')
@@ -233,7 +233,7 @@ export const messageChangeRoutes = [
         requireTag(encoded?.etag, message.etag, 'the message')
         if (record) {
           requireBothTopics(message, access.topics)
-          await adoptStored(sql, message, { asked, force: body.force, policies, payloads })
+          await adoptStored(sql, message, { asked, force: body.force, now, policies, payloads })
         }
         const content = await readContent(sql, message.id)
         const wanted: Wanted = {
@@ -310,7 +310,7 @@ export function askedOf({ params, access, by, headers, body }: ChangeCall): Aske
 }
 
 async function move(
-  call: ChangeCall & Pick<Call, 'c' | 'sql' | 'policies' | 'sight'>,
+  call: ChangeCall & Pick<Call, 'c' | 'sql' | 'now' | 'policies' | 'sight'>,
   { event, action }: { event: 'marked_dead' | 'revived'; action: string },
 ): Promise<Response> {
   const { c, sql, access, policies, params } = call
@@ -318,7 +318,7 @@ async function move(
   await policies.refresh()
   const message = await sql.begin(async (sql) => {
     const held = await holdAsSeen(sql, asked)
-    await changeState(sql, held, { event, action, asked, policies, now: new Date() })
+    await changeState(sql, held, { event, action, asked, policies, now: call.now() })
     return getMessage(sql, { id: params.id, scope: access.topics })
   })
   return sendMessage(c, message!, call.sight)

@@ -98,7 +98,7 @@ export const messageReportRoutes = [
       },
       faults: ['SYS_DLQ_CONFLICT', 'SYS_DLQ_FORBIDDEN'],
     },
-    async ({ c, sql, access, sight, by, policies, dlqPatterns, headers, body, exactJson }) => {
+    async ({ c, sql, now, access, sight, by, policies, dlqPatterns, headers, body, exactJson }) => {
       const { original_topic: topic } = body
       refuseForeignTopic(access.topics, topic)
       if (body.key && access.payloads !== 'full')
@@ -122,7 +122,7 @@ export const messageReportRoutes = [
       const message = toReportedMessage(report, {
         policy,
         mayRetry: hazard === null,
-        now: new Date(),
+        now: now(),
         random: Math.random(),
       })
       message.group_id = await groupOfReport(sql, message)

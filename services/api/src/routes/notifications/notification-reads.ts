@@ -232,12 +232,12 @@ export const notificationReadRoutes = [
       },
       faults: ['SYS_DLQ_NOT_FOUND'],
     },
-    async ({ c, sql, by, params: { name }, body }) => {
+    async ({ c, sql, now, by, params: { name }, body }) => {
       const delivery = await sql.begin(async (sql) => {
         if (!(await enableChannel(sql, name))) throw new ApiError('SYS_DLQ_NOT_FOUND', `no such channel: ${name}`)
         const target = { target_type: 'channel', target_id: name, reason: body.reason }
         await writeAudit(sql, { ...by, action: 'channel.test', ...target })
-        return addDelivery(sql, { channel: name, route: null, kind: 'test', eventIds: [], sendAt: new Date() })
+        return addDelivery(sql, { channel: name, route: null, kind: 'test', eventIds: [], sendAt: now() })
       })
       return c.json({ delivery }, 202)
     },

@@ -2,6 +2,7 @@
 
 import type { QueryClient } from '@tanstack/react-query'
 import { createRootRouteWithContext, createRoute, createRouter, type SearchSchemaInput } from '@tanstack/react-router'
+import { BrokenPage } from './app/broken-page.tsx'
 import { Frame } from './app/frame.tsx'
 import { NotFound } from './app/not-found.tsx'
 import { lazyPart } from './components/lazy-part.tsx'
@@ -234,6 +235,8 @@ export function createAppRouter(queryClient: QueryClient) {
     defaultPreload: 'intent',
     defaultPreloadStaleTime: 0,
     defaultNotFoundComponent: NotFound,
+    // In the place of the page alone: sections and active runs stay within reach.
+    defaultErrorComponent: BrokenPage,
   })
 }
 

@@ -133,3 +133,13 @@ test('a search says that it does not know while the API does not, and leaves alo
   expect(await field.inputValue()).toBe('something else')
   expect(new URL(page.url()).pathname).toBe('/console/audit')
 })
+
+test('a page that cannot show an answer says so in its own place, and the others go on', async () => {
+  const page = await console_.open('/', { expected: [...expected, /undefined/] })
+  await page.route('**/api/v1/groups?*', (route) => route.fulfill({ json: {} }))
+  await page.getByRole('link', { name: 'Groups', exact: true }).click()
+  await page.getByRole('heading', { name: 'This page cannot be shown' }).waitFor()
+  await page.getByRole('link', { name: 'Runs', exact: true }).click()
+  await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor()
+  await page.unrouteAll({ behavior: 'wait' })
+})

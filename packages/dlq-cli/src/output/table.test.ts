@@ -40,6 +40,21 @@ test('an id is never cut, and a text that says enough is worth more than another
   expect(table(rows, whole, 10).split('\n')[1]).toBe('0198c1d2-7e4f')
 })
 
+test('what would be left out may stand below its row, and leaves its room to others', () => {
+  const [id, text, group] = columns
+  const below = [
+    { ...id!, value: () => '0198c1d2-7e4f', whole: true },
+    { ...text!, rank: 1, enough: 12, below: true },
+    { ...group!, rank: 2 },
+  ]
+  expect(table(rows, below, 40).split('\n')[1]).toBe('0198c1d2-7e4f  a long explanat…  billing')
+  expect(table(rows, below, 24).split('\n')).toEqual([
+    ...['ID             GROUP', '  TEXT'],
+    ...['0198c1d2-7e4f  billing', '  a long explanation of…'],
+    ...['0198c1d2-7e4f  search', '  支付失败'],
+  ])
+})
+
 test('no line is wider than the terminal, whatever the cells hold', () => {
   const cell = fc.string({ unit: 'grapheme', maxLength: 60 })
   fc.assert(

@@ -3,9 +3,10 @@
 
 import { type CheckedOrigins, listOrigins, recordOrigins } from 'dlq-core/queries/discovery/origins.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
+import { readTopicSettings } from 'dlq-core/runtime/kafka/questions/read-topic-settings.ts'
 import { askTogether } from 'dlq-core/runtime/kafka/refusals.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
-import kafkajs, { type Admin } from 'kafkajs'
+import type { Admin } from 'kafkajs'
 
 export type OriginDeps = { admin: Pick<Admin, 'describeConfigs' | 'listTopics'>; sql: Database; log: Log }
 
@@ -36,16 +37,9 @@ export async function checkOrigins({ admin, sql, log }: OriginDeps, cluster: str
 }
 
 async function readMaxBytes(admin: OriginDeps['admin'], topics: readonly string[]): Promise<[string, number][]> {
-  const { resources } = await admin.describeConfigs({
-    includeSynonyms: false,
-    resources: topics.map((name) => ({
-      type: kafkajs.ConfigResourceTypes.TOPIC,
-      name,
-      configNames: ['max.message.bytes'],
-    })),
-  })
-  return resources.flatMap(({ resourceName, configEntries }): [string, number][] => {
-    const value = Number(configEntries.find(({ configName }) => configName === 'max.message.bytes')?.configValue)
-    return Number.isSafeInteger(value) && value > 0 ? [[resourceName, value]] : []
+  const settings = await readTopicSettings(admin, topics, ['max.message.bytes'])
+  return [...settings].flatMap(([topic, values]): [string, number][] => {
+    const value = Number(values.get('max.message.bytes'))
+    return Number.isSafeInteger(value) && value > 0 ? [[topic, value]] : []
   })
 }

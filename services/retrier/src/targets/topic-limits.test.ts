@@ -101,7 +101,6 @@ describe('the limits of a topic, by its configuration', () => {
     ],
     ['times without a bound', { [before]: longest, [after]: longest }, { times: { pastMs: none, aheadMs: none } }],
   ])('with %s', (_, settings, limits) => {
-    const entries = Object.entries(settings).map(([configName, configValue]) => ({ configName, configValue }))
-    expect(toLimits(entries)).toMatchObject(limits)
+    expect(toLimits(new Map(Object.entries(settings)))).toMatchObject(limits)
   })
 })

@@ -3,7 +3,8 @@
 // The broker's checks: org.apache.kafka.storage.internals.log.LogValidator and UnifiedLog.
 
 import type { Header } from 'dlq-core/domain/record/record.ts'
-import kafkajs, { type Admin } from 'kafkajs'
+import { readTopicSettings, type SettingValues } from 'dlq-core/runtime/kafka/questions/read-topic-settings.ts'
+import type { Admin } from 'kafkajs'
 import { readKafkaFault } from '../publish/kafka-fault.ts'
 
 export type TopicLimits = {
@@ -25,7 +26,7 @@ export const unknownLimits: TopicLimits = {
   times: { pastMs: Number.POSITIVE_INFINITY, aheadMs: Number.POSITIVE_INFINITY },
 }
 
-const configNames = [
+const settingNames = [
   'retention.ms',
   'cleanup.policy',
   'max.message.bytes',
@@ -40,11 +41,8 @@ const configNames = [
 export async function readTopicLimits(admin: Admin, topics: readonly string[]): Promise<Map<string, TopicLimits>> {
   if (topics.length === 0) return new Map()
   try {
-    const { resources } = await admin.describeConfigs({
-      includeSynonyms: false,
-      resources: topics.map((name) => ({ type: kafkajs.ConfigResourceTypes.TOPIC, name, configNames })),
-    })
-    return new Map(resources.map(({ resourceName, configEntries }) => [resourceName, toLimits(configEntries)]))
+    const settings = await readTopicSettings(admin, topics, settingNames)
+    return new Map([...settings].map(([topic, values]) => [topic, toLimits(values)]))
   } catch (error) {
     if (topics.length === 1 || readKafkaFault(error as Error).type === null) return new Map()
     // kafkajs drops the whole answer where one topic is forbidden.
@@ -54,12 +52,8 @@ export async function readTopicLimits(admin: Admin, topics: readonly string[]): 
   }
 }
 
-/** A value that may not be read is null. */
-type ConfigEntries = readonly { configName: string; configValue: string | null }[]
-
 /** What the settings of a topic's configuration say; Kafka's default for each that is missing. */
-export function toLimits(entries: ConfigEntries): TopicLimits {
-  const settings = new Map(entries.map(({ configName, configValue }) => [configName, configValue]))
+export function toLimits(settings: SettingValues): TopicLimits {
   const numberOf = (name: string) => {
     const value = settings.get(name)
     return value === undefined || value === null || value === '' ? null : Number(value)

@@ -16,19 +16,18 @@ import { StatusBadge } from '../../components/show/status.tsx'
 import { Strip } from '../../components/show/strip.tsx'
 import { Time } from '../../components/show/time.tsx'
 import { copyText } from '../../components/toasts.tsx'
-import { apiBase } from '../../data/api.ts'
 import { faultOf } from '../../data/faults.ts'
 import { useLive, useSlow } from '../../data/live.ts'
 import { groupQuery, openGroupsQuery } from '../../data/queries/groups.ts'
 import { auditQuery, messageQuery, messagesQuery } from '../../data/queries/messages.ts'
 import { useMissingRole } from '../../data/session.ts'
-import { printSearch } from '../../domain/addresses.ts'
 import { actionWords } from '../../domain/audit/audit-words.ts'
 import { groupReport } from '../../domain/groups/group-report.ts'
 import { groupVerdict } from '../../domain/groups/group-verdict.ts'
 import { withoutState } from '../../domain/message-words.ts'
 import { statuses, totalOf } from '../../domain/states.ts'
 import { numberText, shortClass } from '../../domain/words.ts'
+import { ExportMenu } from '../messages/export-menu.tsx'
 import styles from './group.module.css'
 import { GroupMessages } from './group-messages.tsx'
 import { useTriage } from './use-triage.tsx'
@@ -77,7 +76,6 @@ export function GroupPage() {
   const heldUpBy = (newest?.held_up_by ?? []).map((reason) => withoutState(reason, newest?.origin_state ?? null))
   const { title, error_class, location, message, counts, dlq_topics, first_seen_at, last_seen_at, note } = group.data
   const name = error_class === null ? title : `${shortClass(error_class)}${location === null ? '' : ` in ${location}`}`
-  const exportUrl = (format: string) => `${apiBase}/api/v1/messages/export${printSearch({ format, group_id: id })}`
   return (
     <>
       <PageHead
@@ -137,11 +135,7 @@ export function GroupPage() {
           choices={dlq_topics.map((topic) => ({ id: topic, text: `Of ${topic}…` }))}
           onChoose={setPausing}
         />
-        <Menu
-          label="Export"
-          choices={['ndjson', 'csv', 'json'].map((format) => ({ id: format, text: format, href: exportUrl(format) }))}
-          onChoose={() => undefined}
-        />
+        <ExportMenu filter={{ group_id: id }} />
         <Button
           onPress={() =>
             void copyText(

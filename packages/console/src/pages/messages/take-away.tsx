@@ -4,28 +4,19 @@ import { Button } from '../../components/controls/button.tsx'
 import { Menu } from '../../components/controls/menu.tsx'
 import { useKeys } from '../../components/keys.ts'
 import { copyText } from '../../components/toasts.tsx'
-import { apiBase } from '../../data/api.ts'
 import { serverNow } from '../../data/server-clock.ts'
 import { filterOf, pinnedSearch, printSearch, requestFilter, type Search } from '../../domain/addresses.ts'
+import { ExportMenu } from './export-menu.tsx'
 
 export function TakeAway({ search }: { search: Search }) {
   const now = () => new Date(serverNow())
-  const exported = requestFilter(filterOf(search), now())
   const copy = (query: string, what: string) => void copyText(new URL(query || '?', window.location.href).href, what)
   const copyPinned = () => copy(printSearch(pinnedSearch(search, now())), 'the link')
   const isLive = printSearch(pinnedSearch(search, now())) !== printSearch(search)
   useKeys({ 'Shift+y': copyPinned })
   return (
     <>
-      <Menu
-        label="Export"
-        choices={['ndjson', 'csv', 'json'].map((format) => ({
-          id: format,
-          text: format,
-          href: `${apiBase}/api/v1/messages/export${printSearch({ format, ...exported })}`,
-        }))}
-        onChoose={() => undefined}
-      />
+      <ExportMenu filter={requestFilter(filterOf(search), now())} />
       {isLive ? (
         <Menu
           label="Copy link"

@@ -4,7 +4,6 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { Button, buttonClass } from '../../components/controls/button.tsx'
-import { Menu } from '../../components/controls/menu.tsx'
 import { useKeys } from '../../components/keys.ts'
 import { PolicyTable } from '../../components/policies/policy-table.tsx'
 import { Missing } from '../../components/show/missing.tsx'
@@ -13,17 +12,16 @@ import { StatusBadge } from '../../components/show/status.tsx'
 import { Time } from '../../components/show/time.tsx'
 import { copyText } from '../../components/toasts.tsx'
 import { LossClock } from '../../components/topics/loss-clock.tsx'
-import { apiBase } from '../../data/api.ts'
 import { faultOf } from '../../data/faults.ts'
 import { useLive, useNow, useSlow } from '../../data/live.ts'
 import { statusQuery } from '../../data/queries/status.ts'
 import { type Pausable, routesQuery, type Topic, topicQuery } from '../../data/queries/topics.ts'
 import { useMissingRole } from '../../data/session.ts'
-import { printSearch } from '../../domain/addresses.ts'
 import { statuses } from '../../domain/states.ts'
 import { lossLevel, raiseRetention } from '../../domain/topics/loss.ts'
 import { topicVerdict } from '../../domain/topics/topic-verdict.ts'
 import { counted, numberText } from '../../domain/words.ts'
+import { ExportMenu } from '../messages/export-menu.tsx'
 import { PauseDialog, ResumeDialog } from './pause-dialog.tsx'
 import { Positions } from './positions.tsx'
 import { RoutesTable, TopicLink } from './routes-table.tsx'
@@ -165,7 +163,6 @@ function Actions({ topic, open }: { topic: Topic; open: number }) {
   const { topic: name, kind, paused, ingestion_paused } = topic
   const refusal = useMissingRole('sys_operator')
   const [asked, setAsked] = useState<Asked | null>(null)
-  const exportUrl = (format: string) => `${apiBase}/api/v1/messages/export${printSearch({ format, topic: name })}`
   const ask = (what: Pausable, pause: unknown) => setAsked({ what, act: pause === null ? 'pause' : 'resume' })
   useKeys({ s: () => ask('retries', paused) })
   return (
@@ -186,11 +183,7 @@ function Actions({ topic, open }: { topic: Topic; open: number }) {
             {ingestion_paused === null ? 'Pause ingestion…' : 'Resume ingestion…'}
           </Button>
         ) : null}
-        <Menu
-          label="Export"
-          choices={['ndjson', 'csv', 'json'].map((format) => ({ id: format, text: format, href: exportUrl(format) }))}
-          onChoose={() => undefined}
-        />
+        <ExportMenu filter={{ topic: name }} />
         <Link to="/audit" search={{ topic: name }} className={buttonClass('quiet')}>
           Who changed what
         </Link>

@@ -52,6 +52,8 @@ test('a forced run takes what is DEAD or has no attempts left, and nothing that 
   expect(eligibleStatuses(forced, {})).toEqual(['PENDING', 'DEAD'])
   expect(remedyOf(forced, 'resolved', 2)).toBe('2 are RESOLVED: retry singly by force')
   expect(remedyOf(plain('retry'), 'dead', 27)).toBe('27 are DEAD: send with force, or revive first')
+  // No other kind leaves DEAD messages alone.
+  expect(remedyOf(plain('dead'), 'dead', 1)).toBe('1 is DEAD: nothing is left to do')
 })
 
 test('no run changes a message that is being sent', () => {

@@ -161,7 +161,7 @@ export function remedyOf({ kind }: Pick<RunMeans, 'kind'>, reason: string, count
   const have = count === 1 ? '1 has' : `${count} have`
   switch (reason) {
     case 'dead':
-      return isSent(kind) ? `${are} DEAD: send with force, or revive first` : `${are} DEAD: revive first`
+      return isSent(kind) ? `${are} DEAD: send with force, or revive first` : `${are} DEAD: nothing is left to do`
     case 'budget_spent':
       return `${have} no attempts left: send with force`
     case 'held_by_route':

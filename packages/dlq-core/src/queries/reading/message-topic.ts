@@ -34,7 +34,9 @@ export async function resolveTopic(
   if (archived && column === 'dlq_topic') return { column, names: null, glob: topic }
   // A message that was reported by HTTP may have a DLQ topic that was never found in Kafka, so the names come from
   // the messages themselves.
-  const stored = archived ? await listArchivedTopics(sql) : await listStoredTopics(sql, column)
+  const stored = archived
+    ? await listOriginalTopics(sql, 'dlq.dlq_messages_archive')
+    : await listStoredTopics(sql, column)
   const names = stored.filter((name) => matchesTopicGlobs(topic, name))
   return names.length <= maxNames ? withMixed(sql, { column, names, glob: null }) : { column, names: null, glob: topic }
 }
@@ -52,15 +54,11 @@ async function withMixed(sql: Sql, topic: TopicCondition & { names: readonly str
 
 /** The topics in this column of the messages, in the order of their names. */
 export async function listStoredTopics(sql: Sql, column: TopicCondition['column']): Promise<string[]> {
-  if (column === 'dlq_topic') return listStoredDlqTopics(sql)
-  const stored = looseIndexScan({ where: sqlWords('true') })
-  const rows = await sql<{ topic: string }[]>`select original_topic as topic from (${toQuery(sql, stored)}) stored`
-  return rows.map(({ topic }) => topic)
+  return column === 'dlq_topic' ? listStoredDlqTopics(sql) : listOriginalTopics(sql, 'dlq.dlq_messages')
 }
 
-/** The original topics of archived messages. */
-async function listArchivedTopics(sql: Sql): Promise<string[]> {
-  const stored = looseIndexScan({ where: sqlWords('true'), table: 'dlq.dlq_messages_archive' })
+async function listOriginalTopics(sql: Sql, table: 'dlq.dlq_messages' | 'dlq.dlq_messages_archive'): Promise<string[]> {
+  const stored = looseIndexScan({ where: sqlWords('true'), table })
   const rows = await sql<{ topic: string }[]>`select original_topic as topic from (${toQuery(sql, stored)}) stored`
   return rows.map(({ topic }) => topic)
 }

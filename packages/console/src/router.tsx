@@ -2,6 +2,7 @@
 
 import type { QueryClient } from '@tanstack/react-query'
 import { createRootRouteWithContext, createRoute, createRouter, type SearchSchemaInput } from '@tanstack/react-router'
+import { BrokenPage } from './app/broken-page.tsx'
 import { Frame } from './app/frame.tsx'
 import { NotFound } from './app/not-found.tsx'
 import { lazyPart } from './components/lazy-part.tsx'
@@ -49,6 +50,7 @@ export type PoliciesSearch = { topic?: string }
 export type PolicyEditSearch = { setting?: string }
 export type AuditSearch = AuditFilter & { open?: string }
 export type EventsSearch = { type?: string; only?: string }
+export type SignInSearch = { error?: string; return?: string }
 export type SagasSearch = { status?: string; page?: string }
 
 const root = createRootRouteWithContext<Context>()({ component: Frame, notFoundComponent: NotFound })
@@ -207,9 +209,16 @@ const settings = createRoute({
   ),
 })
 
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  validateSearch: searchOf<SignInSearch>(),
+  component: lazyPart(() => import('./pages/sign-in/sign-in-page.tsx').then(({ SignInPage }) => SignInPage), 'page'),
+})
+
 const routeTree = root.addChildren([
   ...[now, groups, group, messages, message, edit, runs, draft, run],
-  ...[topics, topic, policies, policy, policyEdit, audit, events, system, job, sagas, saga, settings],
+  ...[topics, topic, policies, policy, policyEdit, audit, events, system, job, sagas, saga, settings, signIn],
 ])
 
 export function createAppRouter(queryClient: QueryClient) {
@@ -226,6 +235,8 @@ export function createAppRouter(queryClient: QueryClient) {
     defaultPreload: 'intent',
     defaultPreloadStaleTime: 0,
     defaultNotFoundComponent: NotFound,
+    // In the place of the page alone: sections and active runs stay within reach.
+    defaultErrorComponent: BrokenPage,
   })
 }
 

@@ -105,6 +105,13 @@ test('what was typed is kept where it is not stored, and an edit begins again wi
   for (const file of [kept(noJson), late]) rmSync(dirname(file), { recursive: true })
 })
 
+test('an edit whose retry is refused is said to be stored', async () => {
+  const id = await insertMessageRow(database.sql, { record_value: Buffer.from('{}'), held_by_route: true })
+  const edited = await run(`edit ${id} --yes --retry`, { env: { VISUAL: `printf '{"a":1}' >` } })
+  expect(edited).toMatchObject({ code: 1, stderr: expect.stringMatching(/^it is changed\ndlq: /m) })
+  expect(await readMessageRow(database.sql, id)).toMatchObject({ record_value: Buffer.from('{"a":1}') })
+})
+
 test.each(['true', "printf '{}\\n' >", 'false'])('nothing is kept where the editor is %s', async (editor) => {
   const folder = mkdtempSync(join(tmpdir(), 'dlq-edit-'))
   const id = await insertRecord('[]')

@@ -13,6 +13,29 @@ const answers: Record<string, (response: ServerResponse) => unknown> = {
     setTimeout(() => response.destroy(), 50)
   },
 }
+const running = {
+  ...{
+    kind: 'retry',
+    id: 'r',
+    status: 'running',
+    status_reason: null,
+    actor: 'a',
+    reason: null,
+    created_at: '2026-01-01',
+  },
+  matched: { value: 1, relation: 'eq' },
+  progress: {
+    ...{ done: 0, waiting: 1, resolved: 0, failed: 0, failed_again: 0, skipped: {}, verdicts: null, eta_seconds: null },
+  },
+}
+/** An API that is started anew while somebody waits for a run. */
+const readings = [
+  (response: ServerResponse) => response.setHeader('content-type', 'application/json').end(JSON.stringify(running)),
+  (response: ServerResponse) => response.destroy(),
+  (response: ServerResponse) =>
+    response.setHeader('content-type', 'application/json').end(JSON.stringify({ ...running, status: 'completed' })),
+]
+answers.restarted = (response) => readings.shift()!(response)
 const server = createServer(({ url }, response) => answers[url!.split('/')[1]!]!(response))
 let address = ''
 let bundle: TestBundle
@@ -53,4 +76,11 @@ test('an address that is no API is told from what the API does not have', async 
     ...{ code: 69, stdout: '' },
     stderr: `dlq: ${address}/other answers, and has no /other/api/v1/status: give the address of the API\n`,
   })
+})
+
+test('who waits for a run is not sent away by an API that is started anew', async () => {
+  expect(await run('dlq runs watch r', 'restarted')).toMatchObject({
+    ...{ code: 0, stderr: '', stdout: expect.stringContaining('completed') },
+  })
+  expect(readings).toEqual([])
 })

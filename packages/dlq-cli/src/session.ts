@@ -8,6 +8,7 @@ import { CliError, exitCodes } from './exit-codes.ts'
 import { readDuration } from './filters.ts'
 import { CurlPrinted, curlOf } from './output/curl.ts'
 import { type Column, table } from './output/table.ts'
+import { plainJson } from './output/words.ts'
 import type { Terminal } from './terminal.ts'
 
 /** Of every command. */
@@ -61,7 +62,8 @@ export function openSession(
         throw new CurlPrinted()
       },
     }),
-    print: (data, render) => write(json ? exactJson.stringify(data, options.watch ? undefined : 2) : render(data)),
+    print: (data, render) =>
+      write(json ? plainJson(exactJson.stringify(data, options.watch ? undefined : 2)) : render(data)),
     noteMore(next, words = 'there are more: --limit') {
       if (terminal.interactive && next !== null && !options.watch) terminal.note(words)
     },

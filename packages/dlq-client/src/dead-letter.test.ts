@@ -104,6 +104,13 @@ test('the causes stand below the error, the innermost last', () => {
   expect(stack).toMatch(/^Error: outer\n[\s\S]*\nCaused by: Error: inner\n/)
 })
 
+test('an error that is its own cause ends', () => {
+  const error = Object.assign(new Error('round'), { stack: 'Error: round' })
+  error.cause = error
+  const stack = toDeadLetter(consumed(), { ...options, error }).messages[0].headers[headerNames.errorStacktrace]
+  expect(stack).toBe(Array(10).fill('Error: round').join('\nCaused by: '))
+})
+
 test('long texts are cut between characters, and a record near the limit goes without its stack trace', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 300 }), fc.integer({ min: 10, max: 200 }), (text, max) => {

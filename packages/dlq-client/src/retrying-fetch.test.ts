@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { retryingFetch } from './retrying-fetch.ts'
 
 /** A server that answers with these statuses, one after the other, and then with 200. */
@@ -47,6 +47,48 @@ test('the client waits for Retry-After, given in seconds or as a date', async ()
     return performance.now() - since
   })
   for (const waitedMs of await Promise.all(waits)) expect(waitedMs).toBeGreaterThan(900)
+})
+
+function fakeTimers() {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
+  vi.spyOn(Math, 'random').mockReturnValue(0)
+  onTestFinished(() => {
+    vi.useRealTimers()
+    vi.restoreAllMocks()
+  })
+}
+
+test.each([[{}], [{ 'retry-after': 'soon' }]])(
+  'with the headers %o the waits double, up to the longest',
+  async (headers) => {
+    fakeTimers()
+    const sentAt: number[] = []
+    const fetch = retryingFetch({
+      maxAttempts: 9,
+      fetch: async () => {
+        sentAt.push(Date.now())
+        return new Response('x', { status: 503, headers })
+      },
+    })
+    const answered = fetch(new Request('http://dlq/'))
+    await vi.runAllTimersAsync()
+    expect((await answered).status).toBe(503)
+    const waits = sentAt.slice(1).map((at, n) => at - sentAt[n]!)
+    expect(waits).toEqual([500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000])
+  },
+)
+
+test('a request that was aborted while it was answered is not repeated, and leaves no timer', async () => {
+  fakeTimers()
+  const controller = new AbortController()
+  const fetch = retryingFetch({
+    fetch: async () => {
+      controller.abort(new Error('enough'))
+      return new Response('x', { status: 503, headers: { 'retry-after': '20' } })
+    },
+  })
+  await expect(fetch(new Request('http://dlq/', { signal: controller.signal }))).rejects.toThrow('enough')
+  expect(vi.getTimerCount()).toBe(0)
 })
 
 test('a client that aborts the request does not wait', async () => {

@@ -98,3 +98,48 @@ test('while every answer is a refusal the page is not live, and says from when i
   await page.getByText(/^nothing new for \d+ s$/).waitFor()
   expect(await page.getByText('live', { exact: true }).count()).toBe(0)
 })
+
+test('a search says that it does not know while the API does not, and leaves alone what is typed meanwhile', async () => {
+  const id = await insertGroupedRow(console_, { original_topic: 'browser-away', error_message: 'sought while away' })
+  const page = await console_.open('/audit', { expected })
+  await page.getByRole('heading', { name: 'Audit', level: 1 }).waitFor()
+  const field = page.getByRole('searchbox', { name: 'Search', exact: true })
+  const message = `**/api/v1/dlq/messages/${id}`
+  await page.route(message, (route) => route.fulfill({ status: 503, json: {} }))
+  await field.fill(id)
+  await field.press('Enter')
+  await page.getByText('It is not known: the API answered 503.').waitFor()
+  await page.unroute(message)
+  await page.route(message, (route) => route.abort('connectionrefused'))
+  await field.press('Enter')
+  await page.getByText('It is not known: the API does not answer.').waitFor()
+  await page.unroute(message)
+
+  const asked = Promise.withResolvers<void>()
+  const answer = Promise.withResolvers<void>()
+  await page.route(message, async (route) => {
+    asked.resolve()
+    await answer.promise
+    await route.continue()
+  })
+  await field.press('Enter')
+  await asked.promise
+  await field.fill('something else')
+  const answered = page.waitForResponse(message)
+  answer.resolve()
+  await answered
+  // The page has dealt with the answer before it answers this.
+  await page.evaluate('new Promise((resolve) => setTimeout(resolve, 50))')
+  expect(await field.inputValue()).toBe('something else')
+  expect(new URL(page.url()).pathname).toBe('/console/audit')
+})
+
+test('a page that cannot show an answer says so in its own place, and the others go on', async () => {
+  const page = await console_.open('/', { expected: [...expected, /undefined/] })
+  await page.route('**/api/v1/groups?*', (route) => route.fulfill({ json: {} }))
+  await page.getByRole('link', { name: 'Groups', exact: true }).click()
+  await page.getByRole('heading', { name: 'This page cannot be shown' }).waitFor()
+  await page.getByRole('link', { name: 'Runs', exact: true }).click()
+  await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor()
+  await page.unrouteAll({ behavior: 'wait' })
+})

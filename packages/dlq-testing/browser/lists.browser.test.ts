@@ -109,3 +109,30 @@ test('error groups have their titles in events, in the audit, in a draft and on 
   await page.goto(`${console_.fleet.open}/console/`)
   await page.getByText('last 24 h · given up · waiting · last seen').waitFor()
 })
+
+test('of several groups that are triaged at once, the one that the API refused comes back and is told of', async () => {
+  const original_topic = 'browser-triage'
+  for (const error_class of ['KeptFailure', 'LeftFailure'])
+    await insertGroupedRow(console_, { original_topic, error_class, error_message: `${error_class} of triage` })
+  const page = await console_.open('/groups?q=of+triage')
+  const row = (name: string) => page.getByRole('listitem').filter({ hasText: name })
+  await row('KeptFailure').waitFor()
+  const { promise: late, resolve: answer } = Promise.withResolvers<void>()
+  let asked = 0
+  await page.route('**/api/v1/groups/*', async (route) => {
+    if (route.request().method() !== 'PATCH') return route.fallback()
+    asked += 1
+    const isFirst = asked === 1
+    await late
+    return isFirst ? route.fulfill({ status: 503, json: {} }) : route.fallback()
+  })
+  await row('KeptFailure').getByRole('link').first().focus()
+  await page.keyboard.press('d')
+  await row('KeptFailure').waitFor({ state: 'hidden' })
+  await page.keyboard.press('d')
+  await row('LeftFailure').waitFor({ state: 'hidden' })
+  answer()
+  await page.getByText(/^Not changed: KeptFailure/).waitFor()
+  await row('KeptFailure').waitFor()
+  expect(await row('LeftFailure').count()).toBe(0)
+})

@@ -149,3 +149,21 @@ test('a value of a megabyte is laid out, and the page goes on meanwhile', async 
   await shown.waitFor()
   expect(await shown.textContent()).toMatch(/^{\n {2}"first": 1,\n {2}"rows": \[\n {4}{\n {6}"id": 0,/)
 })
+
+test('without a clipboard API a text is copied by its selection, and where the browser refuses that, too, it is said', async () => {
+  const id = await letter()
+  const page = await console_.open(`/messages/${id}`)
+  await page.getByRole('button', { name: 'Copy' }).first().waitFor()
+  await page.evaluate(`
+    Object.defineProperty(navigator, 'clipboard', { value: undefined })
+    addEventListener('copy', ({ target }) => { window.copied = target.value }, true)`)
+  const heading = page.getByRole('heading', { level: 1 })
+  await heading.focus()
+  await page.keyboard.press('y')
+  await page.getByText('Copied the id').waitFor()
+  expect(await page.evaluate('window.copied')).toBe(id)
+  expect(await page.evaluate(`document.activeElement === document.querySelector('h1')`)).toBe(true)
+  await page.evaluate('document.execCommand = () => false')
+  await page.keyboard.press('y')
+  await page.getByText('The browser does not let this page copy the id').waitFor()
+})

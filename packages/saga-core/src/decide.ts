@@ -28,7 +28,7 @@ export type Outcome =
   | {
       readonly type: 'failed'
       readonly kind: 'FAILED' | 'TIMEOUT'
-      /** The next attempt would fail too. */
+      /** The next try would fail too. */
       readonly isPermanent: boolean
       /** It, or an earlier chunk, may have had an effect. */
       readonly isUnsure: boolean

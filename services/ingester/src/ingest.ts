@@ -33,6 +33,7 @@ import { completeRecords } from './read/complete-records.ts'
 import { readFromCut } from './read/cut-log.ts'
 import { discoverTopics, leaveCluster } from './read/discover-topics.ts'
 import { isRefused } from './read/missing-acl.ts'
+import { createConsumerRegister } from './registers/consumer-register.ts'
 import { createFramesRegister } from './registers/frames-register.ts'
 import { createGroupRegister } from './registers/group-register.ts'
 import { createLag } from './registers/lag.ts'
@@ -91,10 +92,11 @@ export async function ingest(deps: IngestDeps): Promise<void> {
   const groups = createGroupRegister(sql, { now: monotonicNow })
   const frames = createFramesRegister(sql, { now: monotonicNow })
   const routes = createRouteRegister(sql, { mappings: settings.mappings, mode: deps.routeMode, now: monotonicNow })
+  const consumers = createConsumerRegister(sql)
   const complete = (records: readonly DeadLetterRecord[]) => completeRecords({ ...deps, routes }, records)
   const clock = createDatabaseClock(sql)
   const store: StoreDeps = {
-    ...{ sql, settings, groups, frames, routes, complete, payloads, maxValueBytes },
+    ...{ sql, settings, groups, frames, routes, consumers, complete, payloads, maxValueBytes },
     lag: createLag({ now: monotonicNow }),
     setbacks: createSetbacks(),
     decoder: payloads && createDecoder({ reader: payloads, policyOf: settings.policyOf }),
@@ -211,10 +213,11 @@ export async function ingest(deps: IngestDeps): Promise<void> {
         onBehind: () => {
           groups.forget()
           routes.forget()
+          consumers.forget()
         },
         onLost: ({ topic }, count) => metrics.lost(topic, count),
         onAssigned: (assignment) => {
-          metrics.rebalances.inc()
+          metrics.assigned(Object.keys(assignment))
           state.assigned(assignment)
         },
         onCrowdedOut: state.cannotRead,

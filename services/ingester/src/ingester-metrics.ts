@@ -68,7 +68,14 @@ export function createIngesterMetrics(registry: Registry) {
   })
   return {
     topics,
-    rebalances,
+    /** Given its partitions. What an alert watches begins at 0: to increase(), a counter's first value is no increase. */
+    assigned(topicNames: readonly string[]) {
+      rebalances.inc()
+      for (const topic of topicNames.map(labelOf)) {
+        lost.inc({ topic }, 0)
+        records.inc({ topic, outcome: 'reduced' }, 0)
+      }
+    },
     crashes,
     lost: (topic: string, records: number) => lost.inc({ topic: labelOf(topic) }, records),
     /** Sets the lag of every topic in the list, and removes the metrics of other topics. */

@@ -2,14 +2,16 @@
 
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useNavigate, useRouter } from '@tanstack/react-router'
-import { useEffect } from 'react'
+import { useEffect, useRef } from 'react'
 import { keysEnabled, useKeys } from '../components/keys.ts'
 import { lazyPart } from '../components/lazy-part.tsx'
 import { Toasts, toast } from '../components/toasts.tsx'
 import { signInNeeded } from '../data/api.ts'
+import { dropEdits } from '../data/drafts/edit-drafts.ts'
 import { livePaused, setLivePaused, useLive } from '../data/live.ts'
 import { losingQuery } from '../data/queries/losing.ts'
 import { activeRunsQuery } from '../data/queries/runs.ts'
+import { meQuery } from '../data/session.ts'
 import { changeSettings, settings } from '../data/settings.ts'
 import { useStore } from '../data/store.ts'
 import styles from './frame.module.css'
@@ -34,6 +36,7 @@ export function Frame() {
   useSectionKeys()
   useFocusOnHeading()
   useRecentPages()
+  useOnePerson()
   useEffect(() => {
     keysEnabled.current = shortcuts
   }, [shortcuts])
@@ -109,6 +112,19 @@ function useRecentPages(): void {
       ),
     [router],
   )
+}
+
+/** Where somebody else has signed in, here or in another tab, nothing stays of what the one before has read and typed. */
+function useOnePerson(): void {
+  const actor = useQuery(meQuery).data?.actor
+  const first = useRef(actor)
+  useEffect(() => {
+    if (first.current !== undefined && actor !== undefined && first.current !== actor) {
+      dropEdits()
+      window.location.reload()
+    }
+    first.current ??= actor
+  }, [actor])
 }
 
 /** After a navigation to another page the focus is on its heading, where reading begins. */

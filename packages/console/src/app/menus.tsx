@@ -4,6 +4,9 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Ellipsis } from 'lucide-react'
 import { Menu } from '../components/controls/menu.tsx'
+import { say } from '../components/toasts.tsx'
+import { dropEdits } from '../data/drafts/edit-drafts.ts'
+import { faultOf } from '../data/faults.ts'
 import { configQuery, meQuery, signOut } from '../data/session.ts'
 import { changeSettings, settings } from '../data/settings.ts'
 import { useStore } from '../data/store.ts'
@@ -38,12 +41,23 @@ export function Account() {
         if (id === 'zone') changeSettings({ zone: zone === 'utc' ? 'local' : 'utc' })
         if (id === 'settings') void navigate({ to: '/settings' })
         if (id === 'keys' || id === 'requests') overlay.set({ kind: id })
-        if (id === 'out') void signOut()
+        if (id === 'out') void leave()
       }}
     >
       <span className={styles.account}>{name}</span>
     </Menu>
   )
+}
+
+/** Nothing of what this person has read and typed stays in the page. */
+async function leave(): Promise<void> {
+  try {
+    await signOut()
+  } catch (error) {
+    return say(`You are still signed in: ${faultOf(error).message}.`)
+  }
+  dropEdits()
+  window.location.assign(document.baseURI)
 }
 
 /** Leads to the same section of another deployment. */

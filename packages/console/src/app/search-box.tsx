@@ -2,8 +2,9 @@
 
 import { useNavigate } from '@tanstack/react-router'
 import { Search } from 'lucide-react'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { Input, SearchField } from 'react-aria-components'
+import { faultOf } from '../data/faults.ts'
 import { findAnything } from '../data/find-anything.ts'
 import styles from './search-box.module.css'
 
@@ -11,12 +12,16 @@ export function SearchBox() {
   const navigate = useNavigate()
   const [text, setText] = useState('')
   const [answer, setAnswer] = useState<string | null>(null)
+  /** What is looked for; nobody waits for it any more once something else is typed. */
+  const sought = useRef<string | null>(null)
 
   const search = async () => {
     if (text.trim() === '') return
     setAnswer('Looking …')
+    sought.current = text
     try {
       const found = await findAnything(text.trim())
+      if (sought.current !== text) return
       setAnswer(found.to === null ? found.said : null)
       if (found.to === null) return
       setText('')
@@ -25,7 +30,7 @@ export function SearchBox() {
       else if (found.to === 'group') await navigate({ to: '/groups/$id', params: { id: found.id } })
       else await navigate({ to: '/runs/$id', params: { id: found.id } })
     } catch (error) {
-      setAnswer(error instanceof Error ? error.message : String(error))
+      if (sought.current === text) setAnswer(`It is not known: ${faultOf(error).message}.`)
     }
   }
 
@@ -37,6 +42,7 @@ export function SearchBox() {
         onChange={(value) => {
           setText(value)
           setAnswer(null)
+          sought.current = null
         }}
         onSubmit={() => void search()}
         // What is typed next is for the page.

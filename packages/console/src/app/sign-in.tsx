@@ -6,8 +6,18 @@ import { Form } from 'react-aria-components'
 import { Button, buttonClass } from '../components/controls/button.tsx'
 import { Dialog, DialogActions } from '../components/controls/dialog.tsx'
 import { TextField } from '../components/controls/text-field.tsx'
+import { Notice } from '../components/show/page.tsx'
+import { keepPlace, signInPath } from '../data/drafts/kept-place.ts'
 import { faultOf } from '../data/faults.ts'
 import { configQuery, signIn } from '../data/session.ts'
+
+/** Why the provider has signed nobody in, as the API has it in the address. */
+const refusals: Readonly<Record<string, string>> = {
+  expired: 'Signing in took too long, or began in another browser. Begin again.',
+  refused: 'The provider did not sign you in.',
+  'no-role': 'The provider knows you, and you have no role here. Ask whoever runs this installation.',
+  provider: 'The provider does not answer, or its answer cannot be used. The log of the API says why.',
+}
 
 export function SignIn() {
   const client = useQueryClient()
@@ -15,7 +25,7 @@ export function SignIn() {
   const [token, setToken] = useState('')
   const [fault, setFault] = useState<string | null>(null)
   const ways = config?.sign_in ?? ['token']
-  const here = `${location.pathname}${location.search}${location.hash}`
+  const refusal = refusals[new URLSearchParams(location.search).get('error') ?? '']
 
   // What was read without rights is asked again; a change that was refused is not repeated by itself.
   useEffect(() => () => void client.invalidateQueries(), [client])
@@ -31,8 +41,17 @@ export function SignIn() {
 
   return (
     <Dialog title="Sign in" onClose={() => undefined} must>
+      {location.pathname !== signInPath || refusal === undefined ? null : (
+        <Notice>
+          <span role="alert">{refusal}</span>
+        </Notice>
+      )}
       {ways.includes('oidc') ? (
-        <a className={buttonClass('primary')} href={`login?return=${encodeURIComponent(here)}`}>
+        <a
+          className={buttonClass('primary')}
+          href={`login?return=${encodeURIComponent(signInPath)}`}
+          onClick={keepPlace}
+        >
           Sign in with your provider
         </a>
       ) : null}

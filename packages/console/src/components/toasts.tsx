@@ -48,13 +48,21 @@ export async function copyText(text: string, what: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text)
   } catch {
-    const area = document.createElement('textarea')
-    area.value = text
-    area.className = 'visually-hidden'
-    document.body.append(area)
-    area.select()
-    document.execCommand('copy')
-    area.remove()
+    if (!copySelected(text)) return say(`The browser does not let this page copy ${what}`)
   }
   say(`Copied ${what}`)
+}
+
+/** Selects the text for a moment. False where the browser refuses. */
+function copySelected(text: string): boolean {
+  const focused = document.activeElement
+  const area = document.createElement('textarea')
+  area.value = text
+  area.className = 'visually-hidden'
+  document.body.append(area)
+  area.select()
+  const isCopied = document.execCommand('copy')
+  area.remove()
+  if (focused instanceof HTMLElement) focused.focus({ preventScroll: true })
+  return isCopied
 }

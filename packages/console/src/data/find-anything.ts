@@ -1,7 +1,7 @@
 // What somebody pasted into the search: an id goes to its message, group or run, in that order. Other text is asked for as
 // a key, exactly, and within the errors.
 
-import { dataOf } from 'dlq-client/api-client.ts'
+import { DlqApiError, dataOf } from 'dlq-client/api-client.ts'
 import { filterNames, type MessageFilter } from '../domain/addresses.ts'
 import { api } from './api.ts'
 
@@ -25,13 +25,17 @@ export async function findAnything(text: string): Promise<Found> {
 
 async function findById(id: string): Promise<Found> {
   const params = { params: { path: { id } } }
-  const message = await api.GET('/api/v1/dlq/messages/{id}', params)
-  if (message.data) return { to: 'message', id }
-  const group = await api.GET('/api/v1/groups/{id}', params)
-  if (group.data) return { to: 'group', id }
-  const run = await api.GET('/api/v1/runs/{id}', params)
-  if (run.data) return { to: 'run', id }
+  if (await isThere(api.GET('/api/v1/dlq/messages/{id}', params))) return { to: 'message', id }
+  if (await isThere(api.GET('/api/v1/groups/{id}', params))) return { to: 'group', id }
+  if (await isThere(api.GET('/api/v1/runs/{id}', params))) return { to: 'run', id }
   return { to: null, said: `No message, group or run has the id ${id}, or your token may not see it.` }
+}
+
+/** @throws {DlqApiError} where the API does not know it now: that nothing was found would be wrong */
+async function isThere(answer: Promise<{ data?: unknown; error?: unknown; response: Response }>): Promise<boolean> {
+  const { data, error, response } = await answer
+  if (data === undefined && response.status !== 404) throw new DlqApiError(response.status, error)
+  return data !== undefined
 }
 
 async function findText(text: string): Promise<Found> {

@@ -83,9 +83,10 @@ export async function signIn(token: string): Promise<void> {
   signInNeeded.set(false)
 }
 
+/** @throws where the API does not say that the session has ended: then it goes on */
 export async function signOut(): Promise<void> {
-  await rawRequest('/api/v1/session', { method: 'DELETE' })
-  signInNeeded.set(true)
+  const response = await rawRequest('/api/v1/session', { method: 'DELETE' })
+  if (!response.ok) throw new DlqApiError(response.status, await response.json().catch(() => null))
 }
 
 const rank: Record<Role, number> = { sys_auditor: 0, sys_operator: 1, sys_admin: 2 }

@@ -1,6 +1,6 @@
 // When a message is tried next, as somebody chooses it.
 
-import { nextMorning } from './time.ts'
+import { momentTyped, nextMorning, type Zone } from './time.ts'
 
 export const scheduleChoices = [
   { id: 'now' as const, text: 'Now' },
@@ -19,7 +19,7 @@ const mostTries = 1000
 export function scheduleFault({ choice, at, tries }: Chosen): { at: string | null; tries: string | null } {
   const number = Number(tries)
   return {
-    at: choice === 'at' && Number.isNaN(Date.parse(at)) ? 'Choose a day and a time.' : null,
+    at: choice === 'at' && Number.isNaN(momentTyped(at, 'utc')) ? 'Choose a day and a time.' : null,
     tries:
       tries.trim() === '' || !Number.isInteger(number) || number < 1 || number > mostTries
         ? `A whole number from 1 to ${mostTries}.`
@@ -31,13 +31,14 @@ export type ScheduleRequest = { next_retry_at: string | null; max_retries?: numb
 
 export function scheduleRequest(
   { choice, at, tries, before, reason }: Chosen & { before: { max_retries: number }; reason: string },
-  now: Date,
+  /** Times are meant in `zone`. */
+  { now, zone }: { now: Date; zone: Zone },
 ): ScheduleRequest {
   const time = {
     now: () => now,
     hour: () => new Date(now.getTime() + 3_600_000),
-    morning: () => nextMorning(now, 8),
-    at: () => new Date(at),
+    morning: () => nextMorning(now, zone, 8),
+    at: () => new Date(momentTyped(at, zone)),
     never: () => null,
   }[choice]()
   return {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
-import { absoluteTime, relativeTime, shortSpan, spanText } from './time.ts'
+import { expect, test, vi } from 'vitest'
+import { absoluteTime, momentTyped, nextMorning, relativeTime, shortSpan, spanText } from './time.ts'
 
 test('spans have one unit, or two where the second matters', () => {
   const minute = 60_000
@@ -29,4 +29,33 @@ test('an absolute time has its milliseconds and its zone', () => {
   expect(absoluteTime(Date.parse('2026-11-22T06:39:22.123Z'), 'local')).toMatch(
     /^2026-11-2[123] \d\d:\d\d:22\.123 [+-]\d\d:\d\d$/,
   )
+})
+
+test('a time that is typed or chosen is meant in the zone in which the page shows times, also around a change of the clock', () => {
+  vi.stubEnv('TZ', 'America/New_York')
+  const at = (ms: number) => new Date(ms).toISOString().slice(0, 16)
+  const typed = [
+    '2026-11-22 18:00',
+    '2026-11-22',
+    '2026-07-01T18:00',
+    '2026-11-22 18:00 +01:00',
+    '2026-11-22 18:00 UTC',
+  ]
+  const said = ['2026-11-22T17:00', '2026-11-22T18:00']
+  expect(typed.map((text) => at(momentTyped(text, 'local')))).toEqual([
+    ...['2026-11-22T23:00', '2026-11-22T05:00', '2026-07-01T22:00', ...said],
+  ])
+  expect(typed.map((text) => at(momentTyped(text, 'utc')))).toEqual([
+    ...['2026-11-22T18:00', '2026-11-22T00:00', '2026-07-01T18:00', ...said],
+  ])
+  expect(['soon', '18:00', '2026-13-01', '2026-11-22 18'].map((text) => momentTyped(text, 'utc'))).toEqual(
+    Array.from({ length: 4 }, () => Number.NaN),
+  )
+  // Saturday evening; the clock is set back in the night.
+  const now = new Date('2026-11-01T01:00Z')
+  expect(at(nextMorning(now, 'local', 8).getTime())).toBe('2026-11-01T13:00')
+  expect(at(nextMorning(now, 'local', 8, 1).getTime())).toBe('2026-11-02T13:00')
+  expect(at(nextMorning(now, 'utc', 8).getTime())).toBe('2026-11-01T08:00')
+  expect(at(nextMorning(now, 'utc', 8, 1).getTime())).toBe('2026-11-02T08:00')
+  vi.unstubAllEnvs()
 })

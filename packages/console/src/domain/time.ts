@@ -60,10 +60,25 @@ function twoDigits(value: number): string {
   return String(value).padStart(2, '0')
 }
 
-/** The next time that it is `hours` o'clock, in the zone of the page. */
-export function nextMorning(now: Date, hours: number, weekday?: number): Date {
+/** The next time that it is `hours` o'clock, in the zone in which the page shows times. */
+export function nextMorning(now: Date, zone: Zone, hours: number, weekday?: number): Date {
   const next = new Date(now)
-  next.setHours(hours, 0, 0, 0)
-  while (next <= now || (weekday !== undefined && next.getDay() !== weekday)) next.setDate(next.getDate() + 1)
+  const dayOf = () => (zone === 'utc' ? next.getUTCDay() : next.getDay())
+  if (zone === 'utc') next.setUTCHours(hours, 0, 0, 0)
+  else next.setHours(hours, 0, 0, 0)
+  while (next <= now || (weekday !== undefined && dayOf() !== weekday)) {
+    if (zone === 'utc') next.setUTCDate(next.getUTCDate() + 1)
+    else next.setDate(next.getDate() + 1)
+  }
   return next
+}
+
+/**
+ * A moment that somebody types, in ms since 1970, such as "2026-11-22 18:00", "2026-11-22 18:00 +01:00" or a time as the
+ * page shows it. Where it says no zone it is meant in the one in which the page shows times. NaN where it is none.
+ */
+export function momentTyped(text: string, zone: Zone): number {
+  const [, date, clock = '00:00', offset = zone === 'utc' ? 'Z' : ''] =
+    /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?))?(?: ?(Z|UTC|[+-]\d\d:\d\d))?$/i.exec(text.trim()) ?? []
+  return date === undefined ? Number.NaN : Date.parse(`${date}T${clock}${offset.replace(/^utc$/i, 'Z')}`)
 }

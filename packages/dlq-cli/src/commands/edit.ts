@@ -58,6 +58,8 @@ export function addEdit(program: Command): void {
       ...((options.force || changed.status === 'DEAD') && { force: true }),
       reason: reason ?? 'dlq edit --retry',
     }
+    // Whatever becomes of the retry.
+    terminal.note('it is changed')
     const sent = await dataOf(api.POST('/api/v1/dlq/messages/{id}/retry', { params: { path }, body }))
     await session.print(sent, ({ message }) => message)
     if (sent.status === 'RESOLVED' || sent.status === 'RETRYING' || sent.status === 'PENDING') return

@@ -101,12 +101,12 @@ function groupTable(groups: readonly Group[], { table }: Session): string {
     groups.toSorted((a, b) => seen(b) - seen(a)),
     [
       { title: 'GROUP', value: ({ id }) => id, whole: true },
-      { title: 'STATE', value: ({ state, regressed }) => (regressed ? 'regressed' : state), rank: 3 },
-      { title: 'DEAD', value: ({ counts }) => count(counts.DEAD), right: true },
-      { title: 'PENDING', value: ({ counts }) => count(counts.PENDING), right: true, rank: 1 },
-      { title: 'LAST SEEN', value: ({ last_seen_at }) => ago(last_seen_at, now), right: true, rank: 2 },
-      { title: 'OWNER', value: ({ owner }) => owner, rank: 4 },
-      { title: 'ERROR', value: ({ title }) => title, enough: 20 },
+      { title: 'STATE', value: ({ state, regressed }) => (regressed ? 'regressed' : state), rank: 5 },
+      { title: 'DEAD', value: ({ counts }) => count(counts.DEAD), right: true, rank: 1, below: true },
+      { title: 'PENDING', value: ({ counts }) => count(counts.PENDING), right: true, rank: 3 },
+      { title: 'LAST SEEN', value: ({ last_seen_at }) => ago(last_seen_at, now), right: true, rank: 4 },
+      { title: 'OWNER', value: ({ owner }) => owner, rank: 6 },
+      { title: 'ERROR', value: ({ title }) => title, rank: 2, enough: 20, below: true },
     ],
     'no error groups',
   )

@@ -123,6 +123,8 @@ async function perform(
     session.terminal.note(`it goes on by itself: dlq runs watch ${started.id}`)
     return
   }
+  // Whatever ends the waiting, Ctrl-C or an API that is away, the run goes on and can be found again.
+  session.terminal.note(`run ${started.id} has started; Ctrl-C leaves it going: dlq runs watch ${started.id}`)
   const deadline = Date.now() + timeoutMs
   const ended = await followRun(session, started.id, deadline)
   const last = wait === 'consumed' && sends(ended) ? await followVerdicts(session, ended, deadline) : ended

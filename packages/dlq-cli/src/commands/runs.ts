@@ -1,7 +1,7 @@
 // `dlq runs`: what runs do, and stopping them.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Command, Option } from 'commander'
-import { dataOf } from 'dlq-client/api-client.ts'
+import { DlqApiError, dataOf } from 'dlq-client/api-client.ts'
 import type { components } from 'dlq-client/api-types.ts'
 import { defineCommand, onCall, withOutput, withWatch } from '../define-command.ts'
 import { CliError, type ExitCode, exitCodes } from '../exit-codes.ts'
@@ -90,11 +90,37 @@ const summaries = {
 
 const getRun = ({ api }: Session, id: string) => dataOf(api.GET('/api/v1/runs/{id}', { params: { path: { id } } }))
 
+/** An API that is started anew answers again within this. */
+const awayMs = 30_000
+
+/** Reads a run again and again. Once it was read, an API that is away for a moment ends nothing: the run goes on. */
+function runReader(session: Session, id: string): () => Promise<Run> {
+  let readAt = Number.NEGATIVE_INFINITY
+  return async () => {
+    for (;;) {
+      try {
+        const run = await getRun(session, id)
+        readAt = Date.now()
+        return run
+      } catch (error) {
+        if (!isAway(error) || Date.now() - readAt > awayMs) throw error
+        await sleep(pollMs, undefined, { signal: session.terminal.signal })
+      }
+    }
+  }
+}
+
+function isAway(error: unknown): boolean {
+  if (error instanceof CliError) return error.exitCode === exitCodes.unavailable
+  return error instanceof DlqApiError && [502, 503, 504].includes(error.status)
+}
+
 /** Resolves when the run has ended or is paused. @throws {CliError} 75 after the deadline, in ms since 1970; the run goes on */
 export async function followRun(session: Session, id: string, deadline: number): Promise<Run> {
   let told = ''
+  const read = runReader(session, id)
   for (;;) {
-    const run = await getRun(session, id)
+    const run = await read()
     if (!['queued', 'running', 'cancelling'].includes(run.status)) return run
     if (Date.now() > deadline)
       throw new CliError(
@@ -119,8 +145,9 @@ export function sends({ kind, status }: Run): boolean {
  */
 export async function followVerdicts(session: Session, { id }: Run, deadline: number): Promise<Run> {
   let told = ''
+  const read = runReader(session, id)
   for (;;) {
-    const run = await getRun(session, id)
+    const run = await read()
     const { verdicts } = run.progress
     const isCounted = verdicts !== null && Date.parse(verdicts.counted_at) >= Date.parse(run.ended_at ?? '')
     if (isCounted && verdicts.sent + verdicts.passed + verdicts.unknown === 0) return run

@@ -44,6 +44,14 @@ test('of what somebody was asked, a tenth more or fewer may match by then, or as
   expect(await started()).toEqual([20])
 })
 
+test('a run that is waited for is named before, so that it is found again however the waiting ends', async () => {
+  await insertMany(1)
+  expect(await run('replay --topic orders --yes --wait --timeout 0s')).toMatchObject({
+    code: 75,
+    stderr: expect.stringMatching(/^run (\S+) has started; Ctrl-C leaves it going: dlq runs watch \1$/m),
+  })
+})
+
 test('--expect is the number of messages that match, also where some of them are left alone', async () => {
   await insertMany(26)
   await insert({ held_by_route: true })

@@ -7,7 +7,7 @@ import { exactJson } from 'dlq-client/json/exact-json.ts'
 import { defineCommand, onCall, withOutput } from '../define-command.ts'
 import { CliError, exitCodes } from '../exit-codes.ts'
 import { type Filter, filterOf, readDuration, readNumber, withFilters } from '../filters.ts'
-import { plain } from '../output/words.ts'
+import { plain, plainJson } from '../output/words.ts'
 import type { CommonOptions, Session } from '../session.ts'
 import type { ListedMessage } from './ls.ts'
 
@@ -56,7 +56,7 @@ async function follow(session: Session, filter: Filter, { since, limit }: Bounds
       const storedAt = Date.parse(message.created_at)
       shown.set(message.id, storedAt)
       newest = Math.max(newest, storedAt)
-      await terminal.write(`${json ? exactJson.stringify(message) : lineOf(message)}\n`)
+      await terminal.write(`${json ? plainJson(exactJson.stringify(message)) : lineOf(message)}\n`)
       left -= 1
       if (left <= 0) return
     }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import stringWidth from 'string-width'
 import { expect, test } from 'vitest'
 import { table } from './table.ts'
-import { ago, durationMs, plain, plainLines, rate } from './words.ts'
+import { ago, durationMs, plain, plainJson, plainLines, rate } from './words.ts'
 
 const rows = [
   { id: 'a', text: 'a long explanation of what went wrong here', group: 'billing' },
@@ -40,6 +40,21 @@ test('an id is never cut, and a text that says enough is worth more than another
   expect(table(rows, whole, 10).split('\n')[1]).toBe('0198c1d2-7e4f')
 })
 
+test('what would be left out may stand below its row, and leaves its room to others', () => {
+  const [id, text, group] = columns
+  const below = [
+    { ...id!, value: () => '0198c1d2-7e4f', whole: true },
+    { ...text!, rank: 1, enough: 12, below: true },
+    { ...group!, rank: 2 },
+  ]
+  expect(table(rows, below, 40).split('\n')[1]).toBe('0198c1d2-7e4f  a long explanat…  billing')
+  expect(table(rows, below, 24).split('\n')).toEqual([
+    ...['ID             GROUP', '  TEXT'],
+    ...['0198c1d2-7e4f  billing', '  a long explanation of…'],
+    ...['0198c1d2-7e4f  search', '  支付失败'],
+  ])
+})
+
 test('no line is wider than the terminal, whatever the cells hold', () => {
   const cell = fc.string({ unit: 'grapheme', maxLength: 60 })
   fc.assert(
@@ -57,6 +72,13 @@ test('texts of strangers cannot steer the terminal', () => {
   const hostile = '\u001b]0;owned\u0007\u202e\nnext\u009b31m'
   expect(plain(hostile)).toBe('\\u001b]0;owned\\u0007\\u202e next\\u009b31m')
   expect(plainLines(hostile)).toBe('\\u001b]0;owned\\u0007\\u202e\nnext\\u009b31m')
+})
+
+test('nor can they in JSON, which stays the same', () => {
+  const said = { '\u009b2J': 'safe\u202egnp.exe\u2066 \u007f “ok” 👍🏽' }
+  const json = plainJson(JSON.stringify(said))
+  expect(json).toBe('{"\\u009b2J":"safe\\u202egnp.exe\\u2066 \\u007f “ok” 👍🏽"}')
+  expect(JSON.parse(json)).toEqual(said)
 })
 
 test('times are short words', () => {

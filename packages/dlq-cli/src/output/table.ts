@@ -1,5 +1,6 @@
 // Tables for people: as wide as the terminal, without lines around cells, so they can be copied. Columns of a high rank
-// are left out first; then the widest column is cut, but no id. In a pipe, and with --wide, nothing is left out or cut.
+// are left out first, or stand below their row; then the widest column is cut, but no id. In a pipe, and with --wide,
+// nothing is left out or cut.
 import stringWidth from 'string-width'
 import { plain } from './words.ts'
 
@@ -13,6 +14,8 @@ export type Column<Row> = {
   whole?: boolean
   /** In how many columns of a terminal the text says enough: others are left out until it has them. Half of it, unless given. */
   enough?: number
+  /** In the place of being left out, it stands on a line below its row. */
+  below?: boolean
 }
 
 const gap = '  '
@@ -24,15 +27,26 @@ export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]
     const cells = rows.map((row) => plain(column.value(row)))
     return { ...column, cells, width: Math.max(...[column.title, ...cells].map((cell) => stringWidth(cell))) }
   })
-  const shown = width === null ? all : fit(all, width)
+  const fitting = width === null ? all : fit(all, width)
+  const below = all.filter(({ title, below }) => below && !fitting.some((column) => column.title === title))
+  // What stands below leaves room for others.
+  const shown =
+    width === null || below.length === 0
+      ? fitting
+      : fit(
+          all.filter((one) => !below.includes(one)),
+          width,
+        )
   const line = (texts: readonly string[]) =>
     texts
       .map((text, i) => pad(cut(text, shown[i]!.width), shown[i]!.width, shown[i]!.right === true))
       .join(gap)
       .trimEnd()
-  return [line(shown.map(({ title }) => title)), ...rows.map((_, n) => line(shown.map(({ cells }) => cells[n]!)))].join(
-    '\n',
-  )
+  const lines = (textOf: (column: (typeof all)[number]) => string) => [
+    line(shown.map(textOf)),
+    ...(below.length === 0 ? [] : [cut(gap + below.map(textOf).join(gap), width!)]),
+  ]
+  return [...lines(({ title }) => title), ...rows.flatMap((_, n) => lines(({ cells }) => cells[n]!))].join('\n')
 }
 
 type Measured = { rank?: number; width: number; whole?: boolean; enough?: number }

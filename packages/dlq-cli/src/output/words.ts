@@ -15,6 +15,11 @@ export function plainLines(text: string): string {
     .replaceAll(/[\p{Cc}\p{Cf}]/gu, (found) => (/[\n\t]/.test(found) ? found : escaped(found)))
 }
 
+/** The same JSON: beyond ASCII, what steers a terminal stands only within its texts, and there it can be written by its number. */
+export function plainJson(json: string): string {
+  return json.replaceAll(/[\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, escaped)
+}
+
 function escaped(character: string): string {
   return `\\u${character.codePointAt(0)!.toString(16).padStart(4, '0')}`
 }

@@ -186,6 +186,28 @@ test('figures have no claims of a DLQ topic whose routes are so many that some w
   }
 })
 
+test.each(['dlq_messages', 'dlq_messages_archive'])(
+  'a message in %s that was sent by force while its route was closed is seen once the route is open, and counted',
+  async (table) => {
+    await insert(0, 'orders', { dlq_topic: 'evil.dlq.v1', held_by_route: true, status: 'RESOLVED' })
+    if (table !== 'dlq_messages') await database.sql`select dlq.archive_messages(array[${idAt(0)}]::uuid[])`
+    const query = table === 'dlq_messages' ? 'messages?' : 'messages?archived=true&'
+    const seen = async (state: string) => {
+      await database.sql`
+        insert into dlq.dlq_routes (dlq_topic, original_topic, state) values ('evil.dlq.v1', 'orders', ${state})
+        on conflict (dlq_topic, original_topic) do update set state = excluded.state`
+      const { messages, pagination } = await get(`${query}topic=orders`)
+      return [messages.map(({ id }: { id: string }) => id), pagination.total.value]
+    }
+    try {
+      for (const closed of ['waiting', 'blocked']) expect(await seen(closed)).toEqual([[], 0])
+      for (const open of ['approved', 'by_mapping']) expect(await seen(open)).toEqual([[idAt(0)], 1])
+    } finally {
+      await database.sql`delete from dlq.dlq_routes`
+    }
+  },
+)
+
 test('a message does not tell the ids of others that the scope hides', async () => {
   await insert(1, 'payments')
   await insert(2, 'orders')

@@ -168,6 +168,24 @@ describe('for tokens of all topics only are', () => {
   })
 })
 
+test('a token for some topics has a hundred runs that have not ended, at most, and others run as before', async () => {
+  await database.sql`
+    insert into dlq.dlq_runs (kind, actor, selection, scope, cutoff, until_id, matched, matched_relation, on_refailure, max_refailure)
+    select 'dead', 'orders', '{"filter":{"topic":"orders"}}', array['orders*'], now(), ${orders}::uuid, 1, 'eq', 'continue', 1
+    from generate_series(1, 100)`
+  const run = (topic: string, name: string) =>
+    ask('POST /api/v1/runs', name, { kind: 'dead', selection: { filter: { topic } } })
+  expect(await run('orders', 'orders')).toMatchObject({
+    status: 429,
+    body: { error: { message: '100 of your runs have not ended; wait until some have, or cancel some' } },
+  })
+  expect([(await run('pay', 'pay')).status, (await run('orders', 'root')).status]).toEqual([202, 202])
+  await database.sql`
+    update dlq.dlq_runs set ended_at = now(), status = 'completed'
+    where id = (select id from dlq.dlq_runs where actor = 'orders' limit 1)`
+  expect((await run('orders', 'orders')).status).toBe(202)
+})
+
 describe('an overview gives a limited token figures of its topics only', () => {
   const old = new Date('2020-02-20T10:30:00Z')
   const foreign = /2020-|"pay[".]|pay-secret/

@@ -1,7 +1,12 @@
 // Reads the state of the whole fleet from the tables, so that every API reports the same.
 
 import { type IngestLag, listIngestLag } from 'dlq-core/queries/ingest/topic-partitions.ts'
-import { listReaderLags, listUnread, type ReaderLag, type UnreadTopic } from 'dlq-core/queries/readers/unread.ts'
+import {
+  type LaggingReader,
+  listLaggingReaders,
+  listUnreadTopics,
+  type UnreadTopic,
+} from 'dlq-core/queries/readers/unread.ts'
 import { limitTime, oldestOfFleet } from 'dlq-core/queries/reading/fleet-ages.ts'
 import { type FleetStatus, readFleetStatus } from 'dlq-core/queries/reading/status.ts'
 import {
@@ -25,7 +30,7 @@ export type FleetReading = {
   lags: readonly IngestLag[]
   status: FleetStatus
   unread: readonly UnreadTopic[]
-  readerLags: readonly ReaderLag[]
+  readerLags: readonly LaggingReader[]
 }
 
 /** At most this many due messages are counted, evenly over the topics. */
@@ -50,8 +55,8 @@ export async function readFleet(
       listDueTopics(sql),
       listIngestLag(sql),
       readFleetStatus(sql, { scope: null }),
-      listUnread(sql, lookedInto),
-      listReaderLags(sql, { limit: maxConsumers }),
+      listUnreadTopics(sql, lookedInto),
+      listLaggingReaders(sql, { limit: maxConsumers }),
     ])
     const due = dueTopics.toSorted((a, b) => a.due_at.getTime() - b.due_at.getTime()).slice(0, topicsLookedInto)
     const dueCounts = await countDue(sql, {

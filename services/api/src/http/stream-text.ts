@@ -26,21 +26,17 @@ export function streamText(
 ): Response {
   // Nobody would read it.
   if (c.req.method === 'HEAD') return c.body(null, 200, { ...headers, [streamed]: 'no' })
-  const giveBack = takePlace(c)
+  takePlace(c)
   const encoder = new TextEncoder()
   const stream = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         let chunk = ''
         while (chunk.length < chunkBytes) {
-          const { done, value } = await pieces.next().catch((error: unknown) => {
-            giveBack.atEnd()
-            throw error
-          })
+          const { done, value } = await pieces.next()
           if (done) {
             if (chunk !== '') controller.enqueue(encoder.encode(chunk))
             controller.close()
-            giveBack.atEnd()
             return
           }
           chunk += value
@@ -48,7 +44,6 @@ export function streamText(
         controller.enqueue(encoder.encode(chunk))
       },
       async cancel() {
-        giveBack.atEnd()
         await pieces.return(undefined)
       },
     },
@@ -59,11 +54,12 @@ export function streamText(
 
 /**
  * Held until the answer has been sent, or its connection is gone: also where another answer was sent instead, because this
- * one came too late. Tests that do not listen have no connection, only the end of the stream.
+ * one came too late. Tests that do not listen have no connection, and take no place.
  */
-function takePlace(c: Context<ApiEnv>): { atEnd: () => void } {
-  const place = c.get('streams')?.take(c.get('access').actor)
-  if (place === undefined) return { atEnd: () => {} }
+function takePlace(c: Context<ApiEnv>): void {
+  const { outgoing } = (c.env ?? {}) as { outgoing?: ServerResponse }
+  if (outgoing === undefined) return
+  const place = c.get('streams').take(c.get('access').actor)
   if (!place.isTaken) {
     const whose = place.by === 'own' ? 'your other' : 'other'
     throw new ApiError(
@@ -71,14 +67,6 @@ function takePlace(c: Context<ApiEnv>): { atEnd: () => void } {
       `${whose} long answers are being read; try again when they have ended`,
     )
   }
-  let isHeld = true
-  const giveBack = () => {
-    if (isHeld) place.giveBack()
-    isHeld = false
-  }
-  const { outgoing } = (c.env ?? {}) as { outgoing?: ServerResponse }
-  if (outgoing === undefined) return { atEnd: giveBack }
-  if (outgoing.closed) giveBack()
-  else outgoing.once('close', giveBack)
-  return { atEnd: () => {} }
+  if (outgoing.closed) place.giveBack()
+  else outgoing.once('close', place.giveBack)
 }

@@ -4,6 +4,7 @@ import { hash } from 'node:crypto'
 import { isAsExpected, type RunSelection, runPriority, workflowOf } from 'dlq-core/domain/message/run.ts'
 import { greatestId } from 'dlq-core/domain/record/message-id.ts'
 import { greatestMessageId } from 'dlq-core/queries/runs/greatest-message-id.ts'
+import { countOwnRuns } from 'dlq-core/queries/runs/own-runs.ts'
 import { findRetryAll, freezeNow, insertRun, type NewRun, noteSaga } from 'dlq-core/queries/runs/runs.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
 import { workerSchemaMissing } from 'dlq-core/queries/upkeep/workers.ts'
@@ -37,11 +38,18 @@ export type WantedRun = Pick<
   expect: { expected: number; tolerance: number } | null
 }
 
-/** Returns the run's id. @throws {ApiError} 409 where more or fewer match than expected, or another run retries the whole topic */
+/** Each takes turns with all others in the workers, so a token for some topics has so many that have not ended, at most. */
+const maxUnended = 100
+
+/**
+ * Returns the run's id. @throws {ApiError} 409 where more or fewer match than expected, or another run retries the whole
+ * topic; 429 where too many runs of a token for some topics have not ended
+ */
 export async function createRun(sql: Database, wanted: WantedRun, by: Call['by']): Promise<string> {
   const { kind, is_forced, scope, selection, expect } = wanted
   return sql.begin(async (sql) => {
     if (!(await hasJobQueue(sql))) throw new ApiError('SYS_DLQ_UNAVAILABLE', workerSchemaMissing)
+    if (scope !== null) await refuseMany(sql, by.actor)
     const cutoff = await freezeNow(sql)
     const targetsArchive = 'filter' in selection && selection.filter.archived === true
     const until_id = targetsArchive ? greatestId : ((await greatestMessageId(sql)) ?? greatestId)
@@ -80,6 +88,15 @@ export async function createRun(sql: Database, wanted: WantedRun, by: Call['by']
     )
     return id
   })
+}
+
+async function refuseMany(sql: Transaction, actor: string): Promise<void> {
+  const { unended } = await countOwnRuns(sql, { actor, limited: true })
+  if (unended >= maxUnended)
+    throw new ApiError(
+      'SYS_DLQ_TOO_MANY_REQUESTS',
+      `${unended} of your runs have not ended; wait until some have, or cancel some`,
+    )
 }
 
 /**

@@ -42,13 +42,17 @@ async function whyHeldUp(
   { sql, policies, access: { topics: scope }, sight }: Describing,
   run: RunView,
 ): Promise<string[]> {
-  const [topics, pauses, status, activeRuns] = await Promise.all([
+  const [topics, status, activeRuns] = await Promise.all([
     listTopicsOfRun(sql, { runId: run.id, limit: topicsLookedAt }),
-    listTopicPauses(sql, { scope: null }),
     readFleetStatus(sql, { scope }),
     run.status === 'queued' ? countActiveRuns(sql) : 0,
     policies.refresh(),
   ])
+  const named = topics.flatMap(({ original_topic, dlq_topic }) => [
+    original_topic,
+    ...(dlq_topic === null ? [] : [dlq_topic]),
+  ])
+  const pauses = await listTopicPauses(sql, { scope: null, topics: named })
   const pauseOf = new Map(pauses.filter(({ what }) => what === 'retries').map((pause) => [pause.topic, pause]))
   const refusedOf = new Map(status.held_topics.map(({ topic, reason }) => [topic, reason]))
   const addressed = topics.map((of) => {

@@ -163,6 +163,11 @@ test('a run says in which step it is, why it stands still and what came in since
   })
   await workOnRuns(service.sql)
   await insert()
+  // The pause of its topic is not among the first thousand.
+  await database.sql`
+    insert into dlq.dlq_topic_pauses (topic, what, paused_by, reason, since)
+    select 'topic-' || n, 'retries', 'jo', 'maintenance', now() - interval '1 day' from generate_series(1, 1000) n
+    union all select 'orders', 'retries', 'jo', 'maintenance', now()`
   const run = await read(id)
   expect(run).toMatchObject({
     selection: orders,
@@ -171,6 +176,7 @@ test('a run says in which step it is, why it stands still and what came in since
   })
   expect(run.held_up_by).toContain('its canary waits for the outcome of 1 messages')
   expect(run.held_up_by).toContain('its rate: 5 a second')
+  expect(run.held_up_by).toContain('topic orders is paused by jo: maintenance')
   const list = (await answerOf(request('GET /api/v1/runs'))).body as { runs: RunJson[] }
   expect(list.runs[0]).toMatchObject({ id, held_up_by: null, arrived_since: null })
 })

@@ -152,8 +152,11 @@ export type RunExtras = { readonly heldUpBy: readonly string[] | null; readonly 
 const noExtras: RunExtras = { heldUpBy: null, arrivedSince: null }
 
 export function runJson(run: Shown<RunView>, { heldUpBy, arrivedSince } = noExtras, now = new Date()): RunJson {
+  const skipped = JSON.parse(run.skipped) as Record<string, number>
   const { rate, etaSeconds } = progressOf(run, {
-    ...{ matched: run.matched, step: run.step },
+    matched: { value: run.matched, relation: run.matched_relation },
+    skipped: Object.values(skipped).reduce((sum, count) => sum + count, 0),
+    step: run.step,
     startedAt: run.started_at,
     endedAt: run.ended_at,
     now,
@@ -193,7 +196,7 @@ export function runJson(run: Shown<RunView>, { heldUpBy, arrivedSince } = noExtr
       failed_again: run.failed_again,
       withdrawn: run.withdrawn,
       given_back: run.given_back,
-      skipped: JSON.parse(run.skipped),
+      skipped,
       origins: run.compared === null ? null : JSON.parse(run.compared),
       rate,
       eta_seconds: etaSeconds,

@@ -9,14 +9,15 @@ const { database, request, insert, insertMany, ask, begin } = useRuns()
 
 describe('a request', () => {
   test('for a dry run changes nothing and answers with a preview', async () => {
-    const ids = await insertMany(3)
+    const hoursAgo = (hours: number) => ({ created_at: new Date(Date.now() - hours * 3_600_000) })
+    const ids = [...(await insertMany(3)), await insert(hoursAgo(23)), await insert(hoursAgo(7 * 24 - 1))]
     await insert({ status: 'DEAD' })
     await insert({ retry_count: 3 })
     const { status, body } = await ask({ kind: 'retry', selection: orders, dry_run: true })
     expect(status).toBe(200)
     expect(body).toMatchObject({
-      ...{ complete: true, eligible: 3, ineligible: { dead: 1, budget_spent: 1 } },
-      ...{ topics: { orders: 3 }, groups: { none: 3 }, ages: { 'under 1d': 3 }, sample: ids.toSorted() },
+      ...{ complete: true, eligible: 5, ineligible: { dead: 1, budget_spent: 1 } },
+      ...{ topics: { orders: 5 }, groups: { none: 5 }, ages: { 'under 1d': 4, '1d to 7d': 1 }, sample: ids.toSorted() },
     })
     expect(await database.sql`select from dlq.dlq_runs`).toHaveLength(0)
   })

@@ -9,6 +9,7 @@ import type { RecordPlace } from 'dlq-core/domain/record/record-place.ts'
 import { type EncodedMessages, encodeMessages, forgetEncoded } from 'dlq-core/queries/ingest/message-insert.ts'
 import type { IdRange } from 'dlq-core/queries/upkeep/deferred-payloads.ts'
 import type { Decoder } from '../decode/decode-letters.ts'
+import type { ConsumerRegister } from '../registers/consumer-register.ts'
 import type { FramesRegister } from '../registers/frames-register.ts'
 import type { GroupRegister } from '../registers/group-register.ts'
 import type { RouteRegister } from '../registers/route-register.ts'
@@ -39,6 +40,7 @@ type Deps = {
   decoder: Pick<Decoder, 'concerns'> | null
   groups: Pick<GroupRegister, 'assignKnown'>
   routes: Pick<RouteRegister, 'admitKnown'>
+  consumers: Pick<ConsumerRegister, 'admitKnown'>
   frames: Pick<FramesRegister, 'shortenKnown'>
   erased: ErasedSearch
 }
@@ -73,10 +75,16 @@ export function readEarly(
 }
 
 /** Whether all columns of its row are known; then they are set. */
-function isComplete({ decoder, groups, frames, routes }: Deps, record: DeadLetterRecord, letter: DeadLetter): boolean {
+function isComplete(
+  { decoder, groups, frames, routes, consumers }: Deps,
+  record: DeadLetterRecord,
+  letter: DeadLetter,
+): boolean {
   if (letter.republished !== null || letter.originWanted !== null || decoder?.concerns(record, letter)) return false
   // Frames last: only they change what the others read.
-  return groups.assignKnown(letter) && routes.admitKnown(letter.message) && frames.shortenKnown(letter)
+  const { message } = letter
+  if (!groups.assignKnown(letter) || !routes.admitKnown(message) || !consumers.admitKnown(message)) return false
+  return frames.shortenKnown(letter)
 }
 
 function emptyRows(erased: ErasedSearch): EarlyRows {

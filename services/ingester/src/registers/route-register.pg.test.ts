@@ -1,4 +1,5 @@
-// What the ingester holds: dead letters that name a topic to which their DLQ topic has no open route.
+// What the ingester holds: dead letters that name a topic to which their DLQ topic has no open route. And how many topics
+// and consumer groups a DLQ topic may name.
 
 import { deriveMessageId } from 'dlq-core/domain/record/message-id.ts'
 import type { DeadLetterRecord } from 'dlq-core/domain/record/record.ts'
@@ -115,6 +116,46 @@ test('a DLQ topic that names ever new topics fills no more than a thousand route
     select (select count(*)::int from dlq.dlq_routes) as routes,
            (select count(*)::int from dlq.dlq_messages where held_by_route) as held`
   expect(row).toEqual({ routes: 1000, held: 1200 })
+})
+
+test('a DLQ topic that names ever new retry topics and versions of its own opens no more than a hundred of them', async () => {
+  const variants = Array.from({ length: 1100 }, (_, n) => claiming(n, n % 2 ? `evil-retry-${n}` : `evil.events.v${n}`))
+  await store(variants.slice(0, 300))
+  // Another process, which has met none of them.
+  await store(variants.slice(300))
+  const own = claiming(1100, 'evil')
+  await store([own, claiming(1101, 'evil-retry-1')])
+  const count = async (rows: ReturnType<typeof database.sql>) => (await database.sql`${rows}`)[0]!.n
+  expect(await count(database.sql`select count(*)::int as n from dlq.dlq_routes where state = 'by_name'`)).toBe(101)
+  expect(await count(database.sql`select count(*)::int as n from dlq.dlq_routes`)).toBe(1001)
+  expect(await count(database.sql`select count(*)::int as n from dlq.dlq_messages where held_by_route`)).toBe(1000)
+  expect(await read(own)).toMatchObject(scheduled)
+  const waiting = { dlq_topic: evil, original_topic: 'evil-retry-1099' }
+  const isOpen = await registerWith().testOf(service.sql, [waiting, { ...waiting, original_topic: 'evil-retry-1' }])
+  expect([isOpen(waiting), isOpen({ ...waiting, original_topic: 'evil-retry-1' })]).toEqual([false, true])
+})
+
+test('a DLQ topic that names ever new consumer groups has a thousand of them, and the headers keep the names of others', async () => {
+  const failedIn = (offset: number, group: string): DeadLetterRecord => ({
+    ...recordAt(offset, { headers: { 'dlq-original-topic': 'evil', 'dlq-consumer-group': group } }),
+    topic: evil,
+  })
+  const records = Array.from({ length: 1100 }, (_, n) => failedIn(n, `made-up-${n}`))
+  const named = async () =>
+    (await database.sql`select count(distinct consumer_group)::int as n, count(*)::int as all from dlq.dlq_messages`)[0]
+  await store(records.slice(0, 600))
+  // Another process, which has met none of them.
+  const later = storeDeps(service.sql, { routes: registerWith() })
+  const go = (some: readonly DeadLetterRecord[]) =>
+    storeBatch(later, { ...batchOf(some), topic: evil, fetchedOffset: 0n })
+  await go(records.slice(600))
+  expect(await named()).toEqual({ n: 1000, all: 1100 })
+  const [known, other] = [failedIn(1100, 'made-up-7'), failedIn(1101, 'made-up-9999')]
+  await go([known, other])
+  expect(await read(known)).toMatchObject({ consumer_group: 'made-up-7' })
+  const left = await read(other)
+  expect(left).toMatchObject({ consumer_group: null, original_topic: 'evil' })
+  expect(JSON.stringify(left!.record_headers)).toContain('made-up-9999')
 })
 
 test('routes that are known already, and met by another process, take no place of new ones', async () => {

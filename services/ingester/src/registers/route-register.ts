@@ -3,6 +3,7 @@
 
 import {
   isOpen,
+  isVariant,
   type Route,
   type RouteSettings,
   type RouteState,
@@ -13,8 +14,8 @@ import {
   admitRoutes,
   findDecisions,
   listRecentDecisions,
-  type RouteWithState,
   trustWaiting,
+  type WantedRoute,
 } from 'dlq-core/queries/routes/route-states.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
 
@@ -48,14 +49,15 @@ export function createRouteRegister(
   /** The states that are remembered, and the other routes with what the configuration says about them. */
   function split(routes: readonly Route[]) {
     const states = new Map<string, RouteState>()
-    const unknown = new Map<string, RouteWithState>()
+    const unknown = new Map<string, WantedRoute>()
     for (const { dlq_topic, original_topic } of routes) {
       const key = keyOf({ dlq_topic, original_topic })
       const state = known.get(key)
       if (state !== undefined) states.set(key, state)
       else if (!unknown.has(key)) {
-        const byConfiguration = stateByConfiguration({ dlq_topic, original_topic }, settings)
-        unknown.set(key, { dlq_topic, original_topic, state: byConfiguration })
+        const route = { dlq_topic, original_topic }
+        const state = stateByConfiguration(route, settings)
+        unknown.set(key, { ...route, state, is_variant: state === 'by_name' && isVariant(route) })
       }
     }
     return { states, unknown }

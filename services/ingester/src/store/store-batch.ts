@@ -31,6 +31,7 @@ import {
   requireSameErasures,
   searchErased,
 } from '../read/forget-erased.ts'
+import type { ConsumerRegister } from '../registers/consumer-register.ts'
 import { FramesGone, type FramesRegister } from '../registers/frames-register.ts'
 import type { GroupRegister } from '../registers/group-register.ts'
 import type { Lag } from '../registers/lag.ts'
@@ -85,6 +86,7 @@ export type StoreDeps = {
   groups: GroupRegister
   frames: FramesRegister
   routes: RouteRegister
+  consumers: ConsumerRegister
   setbacks: Setbacks
   /** Fetches the originals of dead letters without bytes. */
   complete: (records: readonly DeadLetterRecord[]) => Promise<readonly DeadLetterRecord[]>
@@ -172,7 +174,7 @@ async function readWork(
   options: StoreOptions,
   { isEarly }: { isEarly: boolean },
 ): Promise<Work> {
-  const { sql, settings, lag, groups, frames, routes, complete, decoder, now, random } = deps
+  const { sql, settings, lag, groups, frames, routes, consumers, complete, decoder, now, random } = deps
   const reading = { ...settings, isBehind: lag.isBehind(batch), traces: frames.traces }
   const at = now()
   let bytes = 0
@@ -202,6 +204,7 @@ async function readWork(
   const compared = await compareOriginals(deps, letters)
   await groups.assign(letters)
   await routes.admit(letters)
+  await consumers.admit(letters)
   await frames.learn(letters)
   return { deps, batch, bytes, early, letters, compared, erasures, options, mayRefuse: false }
 }

@@ -6,6 +6,7 @@ import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
 import { readErasureKeys } from 'dlq-core/queries/erase/erasures.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import { afterAll, beforeAll } from 'vitest'
+import { createConsumerRegister } from '../registers/consumer-register.ts'
 import { createFramesRegister } from '../registers/frames-register.ts'
 import { createGroupRegister } from '../registers/group-register.ts'
 import { createLag } from '../registers/lag.ts'
@@ -109,6 +110,7 @@ export function storeDeps(sql: Database, more: Partial<StoreDeps> = {}): StoreDe
     groups: createGroupRegister(sql, { now: () => performance.now() }),
     frames: createFramesRegister(sql, { now: Date.now }),
     routes: createRouteRegister(sql, { mappings: [], mode: 'ask', now: Date.now }),
+    consumers: createConsumerRegister(sql),
     setbacks: createSetbacks(),
     // Every record here says itself where it came from.
     complete: async (records) => [...records],
@@ -120,13 +122,17 @@ export function storeDeps(sql: Database, more: Partial<StoreDeps> = {}): StoreDe
   }
 }
 
-async function makeKnown({ sql, settings, groups, frames, routes }: StoreDeps, records: readonly DeadLetterRecord[]) {
+async function makeKnown(
+  { sql, settings, groups, frames, routes, consumers }: StoreDeps,
+  records: readonly DeadLetterRecord[],
+) {
   // What is erased must not become known.
   if ((await readErasureKeys(sql)).length > 0) return
   const reading = { ...settings, traces: frames.traces }
   const letters = records.map((record) => readDeadLetter(record, reading, new Date(), 0))
   await groups.assign(letters)
   await routes.admit(letters)
+  await consumers.admit(letters)
   // Frames are stored when they are seen for the second time.
   for (const _ of [1, 2]) await frames.learn(letters)
 }

@@ -14,14 +14,14 @@ export type CronJob = {
 
 export type CronContext = {
   readonly now: Date
-  /** Aborts when the service stops: the next attempt does the rest. */
+  /** Aborts when the service stops: the job's next try does the rest. */
   readonly signal: AbortSignal
 }
 
 const minuteMs = 60_000
 const yearMs = 366 * 86_400_000
 const hourMs = 60 * minuteMs
-/** The waits between attempts grow from 3 s; the seven waits add up to 18 minutes. */
+/** The waits between tries grow from 3 s; the seven waits add up to 18 minutes. */
 const maxAttempts = 8
 
 /** The job as graphile-worker schedules it; null where it is off. @throws where the timetable cannot be read */

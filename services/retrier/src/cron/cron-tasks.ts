@@ -25,7 +25,7 @@ export function cronTasks(jobs: readonly CronJob[], deps: CronTaskDeps): TaskLis
 
 type Run = CronTaskDeps & { tick: Date; helpers: Pick<JobHelpers, 'job' | 'abortSignal'> }
 
-/** @throws where it failed and has another attempt. The last failure is only recorded: a failed job would stay in the queue. */
+/** @throws where it failed and has another try. The last failure is only recorded: a failed job would stay in the queue. */
 async function runCronJob(job: CronJob, { sql, log, retrierId, tick, helpers }: Run): Promise<void> {
   const key = { job: job.name, tick }
   if ((await beginCronRun(sql, { ...key, retrier: retrierId })) === null) return

@@ -19,7 +19,7 @@ export type Dropped = { quarters: string[]; months: string[] }
 const emptyMonthKeptMs = 90 * 86_400_000
 const batchSize = 1000
 
-/** @throws where readers held the lock in every try; the next attempt continues */
+/** @throws where readers held the lock each time; the job's next try continues */
 export async function dropExpired({ sql, archiveRetentionMs }: DropDeps, context: CronContext): Promise<Dropped> {
   const { now, signal } = context
   const before = new Date(now.getTime() - archiveRetentionMs)

@@ -34,7 +34,7 @@ async function store(values: readonly (string | null)[], { behind = 5000n, paylo
 
 const fill = (payload: 'auto' | 'derived' = 'auto') =>
   fillPayloads(
-    { sql: service.sql, reader: null, policyOf: () => ({ ...defaultRetryPolicy, payload }), quiet: 0 },
+    { sql: service.sql, reader: null, policyOf: () => ({ ...defaultRetryPolicy, payload }), quietMs: 0 },
     new AbortController().signal,
   )
 
@@ -98,7 +98,7 @@ test('with schemas, what has to be decoded waits as JSON does; what nobody can r
   const before = await readDecoded()
   expect(before.map(({ payload, decode_state }) => [payload, decode_state])).toEqual(values.map(() => [null, null]))
 
-  expect(await fillPayloads({ sql: service.sql, reader, policyOf, quiet: 0 }, new AbortController().signal)).toBe(2)
+  expect(await fillPayloads({ sql: service.sql, reader, policyOf, quietMs: 0 }, new AbortController().signal)).toBe(2)
   const after = await readDecoded()
   expect(after.map(({ payload, value_schema, decode_state }) => [payload, value_schema, decode_state])).toEqual([
     ['{"n": 12345678901234567890.12}', null, null],

@@ -24,12 +24,11 @@ export type FillDeps = {
   /** Null where only JSON is read. */
   reader: PayloadReader | null
   policyOf: PolicySource['policyOf']
-  /** Milliseconds. */
-  quiet?: number
+  quietMs?: number
 }
 
 /** A range that was widened within this time is that of an ingester that is still behind. */
-const quietMs = 30_000
+const usualQuietMs = 30_000
 /** Messages of one transaction: what they hold locked, no retrier claims meanwhile. */
 const examine = 500
 /** Larger values are derived whenever they are read, so that 500 of them fit into memory. */
@@ -42,7 +41,7 @@ const restFactor = 9
 
 /** Returns how many payloads it stored. */
 export async function fillPayloads(
-  { sql, reader, policyOf, quiet = quietMs }: FillDeps,
+  { sql, reader, policyOf, quietMs = usualQuietMs }: FillDeps,
   signal: AbortSignal,
 ): Promise<number> {
   let stored = 0
@@ -52,7 +51,7 @@ export async function fillPayloads(
     signal.throwIfAborted()
     const began = performance.now()
     const one = await sql.begin(async (sql) => {
-      const range = await lockDeferred(sql, { quietMs: quiet })
+      const range = await lockDeferred(sql, { quietMs })
       if (range === null) return null
       const { messages, last } = await lockUnprojected(sql, { ...range, examine, maxBytes })
       const wanted = messages.filter((message) => policyOf(message).payload !== 'derived')

@@ -1,9 +1,10 @@
 // The scheduled jobs of the retrier. A new job is one more entry here, and a setting "cron.NAME".
 
 import { smallestId } from 'dlq-core/domain/record/message-id.ts'
-import { deleteOldAudit, deleteOldIdempotencyKeys } from 'dlq-core/queries/change/audit.ts'
+import { deleteOldAudit } from 'dlq-core/queries/change/audit.ts'
 import { deleteOldReads } from 'dlq-core/queries/change/reads.ts'
 import { forgetEmptyGroups } from 'dlq-core/queries/groups/empty-groups.ts'
+import { deleteOldIdempotencyKeys, idempotencyKeyDays } from 'dlq-core/queries/ingest/message-report.ts'
 import { sweepFrames } from 'dlq-core/queries/ingest/stack-frames.ts'
 import { foldSummary, getSummaryState, reconcileSummary } from 'dlq-core/queries/reading/summary.ts'
 import { releaseExpiredLeases } from 'dlq-core/queries/retry/expired-leases.ts'
@@ -50,8 +51,6 @@ const dayMs = 86_400_000
 const runsKeptMs = 7 * dayMs
 const failedJobsKeptMs = 7 * dayMs
 const sweepLimit = 1000
-/** A client repeats a report after a time-out, not after a week. */
-const idempotencyKeysKeptMs = 7 * dayMs
 const deleteLimit = 5000
 const foldLimit = 10_000
 const groupsLookedAt = 1000
@@ -123,7 +122,7 @@ export function upkeepJobs(deps: UpkeepDeps): CronJob[] {
           stack_frames_swept: await sql.begin((sql) => sweepFrames(sql)),
           audit: await inPieces(ago(retentions.audit_retention), deleteOldAudit),
           reads: await inPieces(ago(retentions.audit_retention), deleteOldReads),
-          idempotency_keys: await inPieces(ago(idempotencyKeysKeptMs), deleteOldIdempotencyKeys),
+          idempotency_keys: await inPieces(ago(idempotencyKeyDays * dayMs), deleteOldIdempotencyKeys),
           runs: await inPieces(ago(retentions.audit_retention), deleteOldRuns),
           runs_folded: await foldEndedRuns(sql, context.signal),
           run_rates: await untilNone(context.signal, () => deleteRunBuckets(sql, { limit: deleteLimit })),

@@ -95,6 +95,22 @@ describe('a run that erases', () => {
     expect(await readMessageRow(database.sql, id)).toMatchObject({ record_key: null, error_message: 'erased' })
   })
 
+  test('says when Kafka deletes the copies, at the latest, in the clusters that have the topic', async () => {
+    const { sql } = database
+    await sql`
+      insert into dlq.dlq_topics (cluster, topic, partitions, retention_ms, cleanup_policy) values
+        ('a', 'in.both', 1, 5000, 'delete'), ('b', 'in.both', 1, 9000, 'compact,delete'),
+        ('a', 'in.one.for.ever', 1, 5000, 'delete'), ('b', 'in.one.for.ever', 1, -1, 'delete'),
+        ('a', 'compacted', 1, 5000, 'compact'),
+        ('a', 'in.one.unknown', 1, 5000, 'delete'), ('b', 'in.one.unknown', 1, null, null)`
+    const place = { dlq_cluster: 'a', dlq_partition: 0, dlq_offset: 7, record_timestamp: new Date('2026-01-01') }
+    const topics = ['in.both', 'in.one.for.ever', 'compacted', 'in.one.unknown']
+    const ids = await Promise.all(topics.map((dlq_topic) => insertMessageRow(sql, { ...place, dlq_topic })))
+    const { proof } = await erase(await enter({ ids }))
+    const times = new Map(openProof(proof).copies_in_kafka.map(({ topic, deleted_after }) => [topic, deleted_after]))
+    expect(topics.map((topic) => times.get(topic))).toEqual(['2026-01-01T00:00:09.000Z', null, null, null])
+  })
+
   test('waits for a message that is being sent', async () => {
     const id = await insertMessageRow(database.sql, {
       ...{ record_key: Buffer.from(canary), unstored_value_bytes: 12, status: 'RETRYING', retry_requested: true },

@@ -224,11 +224,7 @@ async function verify(sql: Transaction, held: Held): Promise<Chunk> {
 /** The proof, and the end of everything that this run itself knows, in one transaction. */
 async function prove(sql: Transaction, { run, erasing }: Held): Promise<Chunk> {
   const items = await listItems(sql, run.id)
-  const retentions = new Map((await listRetentions(sql)).map(({ topic, retention_ms }) => [topic, retention_ms]))
-  const retentionOf = (topic: string) => {
-    const ms = retentions.get(topic)
-    return ms === undefined || ms === null || ms < 0n ? null : Number(ms)
-  }
+  const retentions = await listRetentions(sql)
   const [key] = await readErasureKeys(sql)
   const digestKey = erasureKey(key!.hmac_key)
   const { keys, topics } = keysOf(erasing.selection)
@@ -241,7 +237,7 @@ async function prove(sql: Transaction, { run, erasing }: Held): Promise<Chunk> {
     ids: items.map(({ message_id }) => message_id),
     counts: countsOf(erasing),
     remaining: await countRemaining(sql, run.id),
-    copies_in_kafka: items.flatMap(({ places }) => copiesOf(places, retentionOf)),
+    copies_in_kafka: items.flatMap(({ places }) => copiesOf(places, (topic) => retentions.get(topic) ?? null)),
   })
   await writeProof(sql, { id: run.id, proof })
   await forgetSelection(sql, run.id)

@@ -93,15 +93,7 @@ async function giveUp(
       ? `The channel ${channel} is gone (410) and disabled`
       : `A delivery to ${channel} has failed for good`
     const events = await noteEvents(sql, [
-      ...[
-        {
-          type: 'delivery.dead' as const,
-          subject: `channel/${channel}`,
-          severity: 'warning' as const,
-          title,
-          when: id,
-        },
-      ],
+      { type: 'delivery.dead', subject: `channel/${channel}`, severity: 'warning', title, when: id },
     ])
     const told = await readEvents(sql, event_ids)
     if (told.length > 0 && told.every(({ type }) => type === 'delivery.dead')) return

@@ -3,7 +3,7 @@
 import { isSent } from 'dlq-core/domain/message/run.ts'
 import type { EventType, NewEvent, Severity } from 'dlq-core/domain/notifications/event.ts'
 import { listIngestLag } from 'dlq-core/queries/ingest/topic-partitions.ts'
-import { type Burst, listBursts } from 'dlq-core/queries/notifications/bursts.ts'
+import { type Burst, listBursts, type OpenBurst } from 'dlq-core/queries/notifications/bursts.ts'
 import type { Happened } from 'dlq-core/queries/notifications/events.ts'
 import { type FoundCandidate, listFoundCandidates } from 'dlq-core/queries/notifications/found-topics.ts'
 import {
@@ -14,7 +14,7 @@ import {
   listRunHappenings,
   type RunHappening,
 } from 'dlq-core/queries/notifications/happenings.ts'
-import { listUnread } from 'dlq-core/queries/readers/unread.ts'
+import { listUnreadTopics } from 'dlq-core/queries/readers/unread.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
 
 /** The conditions that this file knows; each look says of all of them whether they last. */
@@ -39,7 +39,7 @@ export type FindDeps = {
   thresholds: readonly number[]
   openDead: ReadonlySet<string>
   /** The error groups whose bursts are noted and not over. */
-  openBursts: readonly string[]
+  openBursts: readonly OpenBurst[]
   /** Titles may quote the error's message. */
   includeMessages: boolean
 }
@@ -95,7 +95,8 @@ function groupBurst(
 ): NewEvent {
   const of = includeMessages ? `: ${oneLine(title)}` : ''
   return {
-    ...{ type: 'group.burst', subject: `group/${group_id}`, severity: 'warning', group_id, dlq_topic, owner },
+    ...{ type: 'group.burst', subject: `group/${group_id}/${dlq_topic}`, severity: 'warning' },
+    ...{ group_id, dlq_topic, owner },
     // The number changes at every look; a title that changes is written at every look.
     title: `Fails at least five times as often as in the last day, on ${dlq_topic}${of}`,
     data: { in_5m: count },
@@ -186,7 +187,7 @@ async function losses(sql: Sql, { now }: FindDeps): Promise<NewEvent[]> {
 }
 
 async function unreadTopics(sql: Sql, { now }: FindDeps): Promise<NewEvent[]> {
-  return (await listUnread(sql, lookedInto)).flatMap(({ target_topic: topic, since }): NewEvent[] => {
+  return (await listUnreadTopics(sql, lookedInto)).flatMap(({ target_topic: topic, since }): NewEvent[] => {
     if (now.getTime() - since.getTime() < unreadForMs) return []
     return [
       {

@@ -56,7 +56,9 @@ export function createEventWatch({ sql, settings, now }: EventWatchDeps) {
       const found = await findEvents(sql, {
         ...{ after: new Date(lookedAt.getTime() - overlapMs), now: at, includeMessages },
         thresholds: [...new Set(routes.flatMap(({ dead_threshold: n }) => (n === null ? [] : [n])))],
-        openBursts: open.flatMap(({ type, group_id: id }) => (type === 'group.burst' && id !== null ? [id] : [])),
+        openBursts: open.flatMap(({ type, group_id, dlq_topic }) =>
+          type === 'group.burst' && group_id !== null && dlq_topic !== null ? [{ group_id, dlq_topic }] : [],
+        ),
         openDead: new Set(open.filter(({ type }) => type === 'dead.threshold').map(({ subject }) => subject)),
       })
       const happened = await noteEvents(sql, found.happened)

@@ -1,5 +1,6 @@
 // Carries runs on, chunk by chunk: admitted, with a canary, at a rate, paused, cancelled.
 
+import { untilWaitingForLock } from 'dlq-testing/postgres/lock-waits.ts'
 import { describe, expect, test } from 'vitest'
 import { useEngine } from './test-engine.ts'
 
@@ -41,6 +42,13 @@ describe('admission', () => {
     // Who may see all topics takes all of the places.
     expect((await admitted({ actor: 'eve', scope: null }, 5)).isLast).toBe(true)
     expect((await admitted({ actor: 'eve', scope: null }, 6)).isLast).toBe(true)
+  })
+
+  test('the more runs of one actor are queued, the more seldom each looks, and those of others look as often as before', async () => {
+    await start(enter())
+    const queued = await Promise.all(Array.from({ length: 40 }, () => enter({ actor: 'bob', scope: ['pay*'] })))
+    expect(await chunkOf(queued[0]!, 'admit', { maxActive: 1 })).toMatchObject({ isLast: false, afterMs: 4000 })
+    expect(await chunkOf(await enter(), 'admit', { maxActive: 1 })).toMatchObject({ isLast: false, afterMs: 1000 })
   })
 
   test('a paused run leaves its place to another, a cancelling one does not', async () => {
@@ -189,6 +197,28 @@ test('too many re-failures pause a run once, where its request says so; resumed,
   await move(id, 'paused', 'running')
   await chunkOf(id, 'settle')
   expect(await read(id)).toMatchObject({ status: 'running' })
+})
+
+test('what is held as old at the very end of a run is skipped, and not withdrawn', async () => {
+  const [message] = await insertMany(1)
+  const id = await start(enter({ matched: 1 }))
+  await chunkOf(id, 'all')
+  const { sql } = engine.database
+  await sql`insert into dlq.dlq_run_undo (run_id, message_id, status, max_retries) values (${id}, ${message!}, 'DEAD', 3)`
+  await sql`update dlq.dlq_messages set run_id = null where id = ${message!}`
+  // It is settled behind the back of the last chunk, which waits for the row of undo.
+  let ending: Promise<unknown> | undefined
+  await sql.begin(async (settling) => {
+    await settling`delete from dlq.dlq_run_undo`
+    await settling`insert into dlq.dlq_run_deltas (run_id, outcome, n) values (${id}, 'superseded', 1)`
+    ending = chunkOf(id, 'settle')
+    await untilWaitingForLock({ sql })
+  })
+  await ending
+  expect(await read(id)).toMatchObject({
+    ...{ status: 'completed', taken: 0, withdrawn: 0 },
+    skipped: '{"superseded": 1}',
+  })
 })
 
 test('what an application has come to pull is handed over by a retry, and kept by a redirect', async () => {

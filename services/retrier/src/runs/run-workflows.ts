@@ -15,6 +15,7 @@ import {
 } from 'dlq-core/domain/message/run.ts'
 import { forgetCanaryRead } from 'dlq-core/queries/readers/verdicts.ts'
 import { notifyDue } from 'dlq-core/queries/retry/due-topics.ts'
+import { countOwnRuns } from 'dlq-core/queries/runs/own-runs.ts'
 import { dropUnsendable, giveBack, handOverPulled, holdsMessages } from 'dlq-core/queries/runs/run-messages.ts'
 import { forgetUndo } from 'dlq-core/queries/runs/run-undo.ts'
 import { admitRun, type HeldRun, holdRun, moveRun, writeProgress } from 'dlq-core/queries/runs/runs.ts'
@@ -42,6 +43,8 @@ type RunStep = Step<RunPayload>
 const polling = { isLast: false, afterMs: 500 } as const
 /** Seldom, because a resume runs the job at once. */
 const whilePaused = { isLast: false, afterMs: 5000 } as const
+/** Queued runs look for a place: each at least so often, those of one actor together no more often than this. */
+const whileQueued = { leastMs: 1000, apartMs: 100 }
 const giveBackSize = 5000
 /** The reason of a run that failed without a cancellation. */
 const stepFailed = 'a step failed; the saga has the details'
@@ -104,9 +107,11 @@ function admit({ maxActive }: RunWorkflowDeps): RunStep {
     name: 'admit',
     ...bounds,
     async executeChunk(sql: Transaction, { payload }) {
-      const { id, status } = await hold(sql, payload)
+      const { id, status, actor } = await hold(sql, payload)
       if (status !== 'queued' || (await admitRun(sql, { id, maxActive }))) return { isLast: true, response: {} }
-      return { isLast: false, afterMs: 1000 }
+      // Else thousands of queued runs would keep the workers busy, and no other run would go on.
+      const { queued } = await countOwnRuns(sql, { actor })
+      return { isLast: false, afterMs: Math.max(whileQueued.leastMs, whileQueued.apartMs * queued) }
     },
     // Compensated last, when nothing of the run is left to do.
     async compensateChunk(sql: Transaction, { payload }) {
@@ -208,14 +213,16 @@ const settle: RunStep = {
     const { id } = held
     if (held.status !== 'running') return whilePaused
     const lost = await dropUnsendable(sql, { runId: id, limit: giveBackSize })
-    let run = await handOver(sql, { ...held, step: 'settle', withdrawn: held.withdrawn + lost })
+    const run = await handOver(sql, { ...held, step: 'settle', withdrawn: held.withdrawn + lost })
     if (!(await holdsMessages(sql, id))) {
       if ((await forgetUndo(sql, { runId: id, limit: giveBackSize })) > 0) return { isLast: false }
       // Counted once more, because the last messages may have been settled since. A message missing then was deleted.
-      run = { ...run, ...pickSettled((await holdRun(sql, id))!) }
-      await writeProgress(sql, { ...run, withdrawn: run.withdrawn + waitingOf(run) })
+      await writeProgress(sql, run)
+      const settled = (await holdRun(sql, id))!
+      const withdrawn = settled.withdrawn + waitingOf(settled)
+      await writeProgress(sql, { ...settled, withdrawn })
       await moveRun(sql, { id, from: ['running'], to: 'completed' })
-      return { isLast: true, response: { ...pickSettled(run), withdrawn: run.withdrawn } }
+      return { isLast: true, response: { ...pickSettled(settled), withdrawn } }
     }
     await writeProgress(sql, run)
     if (run.on_refailure === 'continue' || !refailsTooMuch(run, { maxRefailure: run.max_refailure })) return polling

@@ -3,19 +3,25 @@ import { createBreaker } from './breaker.ts'
 
 function create({ random = 0.5 } = {}) {
   const clock = { ms: 0 }
-  const breaker = createBreaker({ now: () => clock.ms, random: () => random, firstMs: 100, maxMs: 1000 })
-  return { clock, breaker }
+  const said: (string | null)[] = []
+  const onChange = (reason: string | null) => void said.push(reason)
+  const breaker = createBreaker({ now: () => clock.ms, random: () => random, onChange, firstMs: 100, maxMs: 1000 })
+  return { clock, breaker, said }
 }
 
-test('a fault stops all slots, then one probes and the others wait for it', () => {
-  const { clock, breaker } = create()
+test('a fault stops all slots, then one probes and the others wait for it; both ends are said once', () => {
+  const { clock, breaker, said } = create()
+  breaker.succeeded()
   expect(breaker.enter()).toBe('closed')
-  breaker.failed('away')
+  for (const _slot of [1, 2]) breaker.failed('away')
   expect([breaker.enter(), breaker.fault()]).toEqual(['open', 'away'])
   clock.ms = 100
   expect([breaker.enter(), breaker.enter(), breaker.enter()]).toEqual(['probe', 'open', 'open'])
-  breaker.succeeded()
+  expect(breaker.isProbing()).toBe(true)
+  for (const _slot of [1, 2]) breaker.succeeded()
   expect([breaker.enter(), breaker.enter(), breaker.fault()]).toEqual(['closed', 'closed', null])
+  expect(breaker.isProbing()).toBe(false)
+  expect(said).toEqual(['away', null])
 })
 
 test('the wait grows with every probe that fails, up to its bound, and not with the slots that meet the same fault', () => {

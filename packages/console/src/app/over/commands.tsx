@@ -17,6 +17,7 @@ import {
 } from 'react-aria-components'
 import { DirectedText } from '../../components/show/directed-text.tsx'
 import { say } from '../../components/toasts.tsx'
+import { faultOf } from '../../data/faults.ts'
 import { findAnything } from '../../data/find-anything.ts'
 import { livePaused, setLivePaused, useSlow } from '../../data/live.ts'
 import { groupPageQuery } from '../../data/queries/groups.ts'
@@ -71,7 +72,7 @@ export function Commands({ onClose }: { onClose: () => void }) {
     setSaid('Looking …')
     sought.current = text
     const found = await findAnything(text.trim()).catch(
-      (error: unknown) => ({ to: null, said: String(error) }) as const,
+      (error: unknown) => ({ to: null, said: `It is not known: ${faultOf(error).message}.` }) as const,
     )
     if (sought.current !== text) return
     if (found.to === null) return setSaid(found.said)

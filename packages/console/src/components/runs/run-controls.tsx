@@ -6,6 +6,7 @@ import { rateChoices, rateText } from '../../domain/runs.ts'
 import { Button } from '../controls/button.tsx'
 import { Dialog, DialogActions } from '../controls/dialog.tsx'
 import { Menu } from '../controls/menu.tsx'
+import { useKeys } from '../keys.ts'
 
 /** On every page the same, for the run on the page or else the first that is active. Shown where they are heard. */
 export const runKeys = { pause: 'Shift+p', rate: 'Shift+r', cancel: 'Shift+c' } as const
@@ -33,19 +34,17 @@ type CancelDialogProps = { onCancel: () => void; onClose: () => void; children: 
 
 /** Asks before a run is cancelled. `children`: what it has done, and what stays as it is. */
 export function CancelDialog({ onCancel, onClose, children }: CancelDialogProps) {
+  const go = () => {
+    onClose()
+    onCancel()
+  }
+  useKeys({ 'Mod+Enter': go }, 'dialog')
   return (
     <Dialog title="Cancel this run?" onClose={onClose}>
       <p>{children}</p>
       <DialogActions>
         <Button onPress={onClose}>Go on with it</Button>
-        <Button
-          look="danger"
-          autoFocus
-          onPress={() => {
-            onClose()
-            onCancel()
-          }}
-        >
+        <Button look="danger" autoFocus onPress={go} hint="Mod+Enter">
           Cancel the run
         </Button>
       </DialogActions>

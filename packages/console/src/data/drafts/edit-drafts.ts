@@ -34,6 +34,16 @@ export function dropEdit(id: string): void {
   }
 }
 
+/** For the next person at this browser. */
+export function dropEdits(): void {
+  memory.clear()
+  try {
+    for (const place of Object.keys(sessionStorage)) if (place.startsWith(placeOf(''))) sessionStorage.removeItem(place)
+  } catch {
+    // Nothing was kept.
+  }
+}
+
 function stored(id: string): Kept | null {
   try {
     const kept = JSON.parse(sessionStorage.getItem(placeOf(id)) ?? 'null') as Kept | null

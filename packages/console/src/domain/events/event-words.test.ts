@@ -43,9 +43,9 @@ test('a delivery says what was told', () => {
 test('the verdict says what lasts, that nobody is told, and what was not taken', () => {
   expect(eventsVerdict({ lasting: 0, channels: 1, dead: 0 })).toBe('Nothing lasts that somebody should have heard of.')
   expect(eventsVerdict({ lasting: 2, channels: 0, dead: 1 })).toBe(
-    '2 conditions last. No channel is configured: nobody is told. 1 notification was not taken.',
+    '2 conditions have not ended. No channel is configured: nobody is told. 1 notification was not taken.',
   )
-  expect(eventsVerdict({ lasting: 1, channels: null, dead: null })).toBe('1 condition lasts.')
+  expect(eventsVerdict({ lasting: 1, channels: null, dead: null })).toBe('1 condition has not ended.')
 })
 
 test('a list is read from commas, spaces and lines', () => {

@@ -93,7 +93,7 @@ export function eventsVerdict({
   return [
     lasting === 0
       ? 'Nothing lasts that somebody should have heard of.'
-      : `${counted(lasting, 'condition lasts', 'conditions last')}.`,
+      : `${counted(lasting, 'condition has not ended', 'conditions have not ended')}.`,
     ...(channels === 0 ? ['No channel is configured: nobody is told.'] : []),
     ...(dead === null || dead === 0 ? [] : [`${counted(dead, 'notification was', 'notifications were')} not taken.`]),
   ].join(' ')

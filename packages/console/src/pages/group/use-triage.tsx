@@ -7,12 +7,14 @@ import { Button } from '../../components/controls/button.tsx'
 import { Dialog, DialogActions } from '../../components/controls/dialog.tsx'
 import { Menu } from '../../components/controls/menu.tsx'
 import { TextField } from '../../components/controls/text-field.tsx'
+import { useKeys } from '../../components/keys.ts'
 import { FaultText } from '../../components/show/fault.tsx'
 import { say, toast } from '../../components/toasts.tsx'
 import { faultOf, type PageFault } from '../../data/faults.ts'
 import { changeGroup, type ErrorGroup, type GroupChange, groupQuery } from '../../data/queries/groups.ts'
 import { serverNow } from '../../data/server-clock.ts'
 import { meQuery, useMissingRole } from '../../data/session.ts'
+import { settings } from '../../data/settings.ts'
 import { nextMorning } from '../../domain/time.ts'
 
 /** The change that takes another one back. What that did not touch stays: somebody else may have changed it since. */
@@ -27,8 +29,12 @@ function formerOf({ state, snoozed_until, owner, note }: ErrorGroup, change: Gro
 
 const snoozes = [
   { id: 'hour', text: 'Snooze for 1 hour', until: (now: Date) => new Date(now.getTime() + 3_600_000) },
-  { id: 'morning', text: 'Snooze until 08:00', until: (now: Date) => nextMorning(now, 8) },
-  { id: 'monday', text: 'Snooze until Monday 08:00', until: (now: Date) => nextMorning(now, 8, 1) },
+  { id: 'morning', text: 'Snooze until 08:00', until: (now: Date) => nextMorning(now, settings.get().zone, 8) },
+  {
+    id: 'monday',
+    text: 'Snooze until Monday 08:00',
+    until: (now: Date) => nextMorning(now, settings.get().zone, 8, 1),
+  },
 ] as const
 
 export type TriageAct = 'mine' | 'snooze' | 'ignore' | 'done'
@@ -178,12 +184,16 @@ type AskProps = {
 /** It is closed once the answer is there: what is typed is not lost by a refusal. */
 function AskText({ what, former, isPending, fault, onClose, onSave }: AskProps) {
   const [text, setText] = useState(former)
+  const save = () => {
+    if (!isPending) onSave(text.trim())
+  }
+  useKeys({ 'Mod+Enter': save }, 'dialog')
   return (
     <Dialog title={what === 'owner' ? 'Who owns this group?' : 'Note for whoever comes next'} onClose={onClose}>
       <Form
         onSubmit={(event) => {
           event.preventDefault()
-          if (!isPending) onSave(text.trim())
+          save()
         }}
       >
         <TextField
@@ -196,7 +206,7 @@ function AskText({ what, former, isPending, fault, onClose, onSave }: AskProps) 
         {fault === null ? null : <FaultText fault={fault} what="Not changed" />}
         <DialogActions>
           <Button onPress={onClose}>Leave it</Button>
-          <Button type="submit" look="primary" isDisabled={isPending}>
+          <Button type="submit" look="primary" isDisabled={isPending} hint="Mod+Enter">
             {isPending ? 'Saving …' : 'Save'}
           </Button>
         </DialogActions>

@@ -9,7 +9,7 @@ import { TextField } from '../../components/controls/text-field.tsx'
 import { useKeys } from '../../components/keys.ts'
 import { FaultText, QueryFault } from '../../components/show/fault.tsx'
 import { Empty, PageHead, Skeleton, Verdict } from '../../components/show/page.tsx'
-import { faultOf } from '../../data/faults.ts'
+import { faultOf, type PageFault } from '../../data/faults.ts'
 import { useLive, useNow, useSlow } from '../../data/live.ts'
 import { type ErrorGroup, groupsQuery } from '../../data/queries/groups.ts'
 import { meQuery, useMissingRole } from '../../data/session.ts'
@@ -37,6 +37,7 @@ export function GroupsPage() {
   const change = useGroupChange()
   const [at, setAt] = useState(0)
   const [left, setLeft] = useState<readonly string[]>([])
+  const [refused, setRefused] = useState<readonly { group: ErrorGroup; fault: PageFault }[]>([])
   const [dayAgo] = useState(() => new Date(now - 86_400_000).toISOString())
   const tab = groupTabs.find((one) => one === search.tab) ?? 'open'
   const filter = {
@@ -48,7 +49,6 @@ export function GroupsPage() {
   }
   const list = useInfiniteQuery({ ...groupsQuery(filter), refetchInterval: useLive(60_000) })
   const slow = useSlow(list.isPending)
-  const notChanged = `Not changed: ${headOf(change.variables?.group.title ?? '', 120)}`
   const totals = list.data?.pages[0]?.totals ?? null
   // What somebody has triaged leaves at once; undo brings it back.
   const rows = (list.data?.pages ?? [])
@@ -60,11 +60,13 @@ export function GroupsPage() {
   const triage = (group: ErrorGroup | undefined, act: TriageAct) => {
     if (group === undefined || refusal !== null) return
     const { change: to, words } = triageChange(act, me)
-    if (tab !== 'all' && to.state !== undefined) setLeft([...left, group.id])
-    change.mutate(
-      { group, change: to, words },
-      { onSettled: () => setLeft((ids) => ids.filter((id) => id !== group.id)) },
-    )
+    if (tab !== 'all' && to.state !== undefined) setLeft((ids) => [...ids, group.id])
+    setRefused(change.isPending ? refused.filter((one) => one.group.id !== group.id) : [])
+    // Several may be under way, and of each it is told: callbacks given to mutate() are called for the latest alone.
+    change
+      .mutateAsync({ group, change: to, words })
+      .catch((error: unknown) => setRefused((others) => [...others, { group, fault: faultOf(error) }]))
+      .finally(() => setLeft((ids) => ids.filter((id) => id !== group.id)))
   }
   const setSearch = (to: Readonly<Record<string, string | undefined>>, replace = true) => {
     setAt(0)
@@ -133,7 +135,9 @@ export function GroupsPage() {
         />
       </div>
       <QueryFault query={list} what="The groups cannot be read" />
-      {change.error === null ? null : <FaultText fault={faultOf(change.error)} what={notChanged} />}
+      {refused.map(({ group, fault }) => (
+        <FaultText key={group.id} fault={fault} what={`Not changed: ${headOf(group.title, 120)}`} />
+      ))}
       {slow ? <Skeleton rows={8} tall /> : null}
       {list.data !== undefined && rows.length === 0 ? <Empty>{tabEmpty(tab, totals)}</Empty> : null}
       <ul className={styles.list} data-dim={list.isPlaceholderData}>

@@ -10,6 +10,8 @@ import { TextField } from '../../components/controls/text-field.tsx'
 import { useKeys } from '../../components/keys.ts'
 import type { MessageAction, MessageDetail } from '../../data/queries/messages.ts'
 import { serverNow } from '../../data/server-clock.ts'
+import { settings } from '../../data/settings.ts'
+import { useStore } from '../../data/store.ts'
 import { type ScheduleChoice, scheduleChoices, scheduleFault, scheduleRequest } from '../../domain/schedule.ts'
 
 export type Ask = MessageAction | 'force'
@@ -66,6 +68,7 @@ type ScheduleProps = {
 
 /** When it is tried by itself, and how often at most. */
 export function ScheduleDialog({ message, onClose, onGo }: ScheduleProps) {
+  const { zone } = useStore(settings)
   const [choice, setChoice] = useState<ScheduleChoice>('hour')
   const [at, setAt] = useState('')
   const [tries, setTries] = useState(String(message.max_retries))
@@ -75,7 +78,7 @@ export function ScheduleDialog({ message, onClose, onGo }: ScheduleProps) {
   const go = () => {
     setAsked(true)
     if (faults.at === null && faults.tries === null)
-      onGo(scheduleRequest({ choice, at, tries, before: message, reason }, new Date(serverNow())))
+      onGo(scheduleRequest({ choice, at, tries, before: message, reason }, { now: new Date(serverNow()), zone }))
   }
   useKeys({ 'Mod+Enter': go }, 'dialog')
   return (
@@ -89,7 +92,7 @@ export function ScheduleDialog({ message, onClose, onGo }: ScheduleProps) {
         <Choices label="Next attempt" value={choice} choices={scheduleChoices} onChange={setChoice} />
         {choice === 'at' ? (
           <TextField
-            label="At, in your time"
+            label={`At, in ${zone === 'utc' ? 'UTC' : 'your time'}`}
             type="datetime-local"
             value={at}
             onChange={setAt}

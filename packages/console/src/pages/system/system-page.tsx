@@ -107,7 +107,9 @@ function Fleet({ status: { ingesters, retriers } }: { status: Status }) {
               {fault === null ? null : <Under>{fault}</Under>}
             </Cell>
             <Cell>sends: {publishWords[how]}</Cell>
-            <Cell number>–</Cell>
+            <Cell number label="Not stored yet">
+              –
+            </Cell>
             <Cell label="Started">
               <Time at={started_at} />
             </Cell>

@@ -10,6 +10,8 @@ import { faultOf } from '../../data/faults.ts'
 import { type Pausable, pauseTopic, resumeTopic } from '../../data/queries/topics.ts'
 import { serverNow } from '../../data/server-clock.ts'
 import { useMissingRole } from '../../data/session.ts'
+import { settings } from '../../data/settings.ts'
+import { useStore } from '../../data/store.ts'
 import { choiceOf, type PauseChoice, untilOf } from '../../domain/topics/pause-for.ts'
 
 const choices: { id: PauseChoice; text: string }[] = [
@@ -24,6 +26,7 @@ type Props = { topic: string; what: Pausable; duration?: string | null; onClose:
 
 export function PauseDialog({ topic, what, duration = '2h', onClose }: Props) {
   const refusal = useMissingRole('sys_operator')
+  const { zone } = useStore(settings)
   const [choice, setChoice] = useState<PauseChoice>(choiceOf(duration))
   const [typed, setTyped] = useState(duration ?? '')
   const [wrong, setWrong] = useState<string | null>(null)
@@ -38,7 +41,7 @@ export function PauseDialog({ topic, what, duration = '2h', onClose }: Props) {
       fault={pause.error === null ? null : faultOf(pause.error)}
       onClose={onClose}
       onGo={(reason) => {
-        const { until, fault } = untilOf(choice, typed, new Date(serverNow()))
+        const { until, fault } = untilOf(choice, typed, { now: new Date(serverNow()), zone })
         setWrong(fault)
         if (fault === null) pause.mutate(() => pauseTopic(topic, { what, until, reason }))
       }}
@@ -55,7 +58,7 @@ export function PauseDialog({ topic, what, duration = '2h', onClose }: Props) {
           value={typed}
           onChange={setTyped}
           fault={wrong}
-          note="45m, 1d, or 2026-11-22 18:00"
+          note={`45m, 1d, or 2026-11-22 18:00 in ${zone === 'utc' ? 'UTC' : 'your time'}`}
         />
       ) : null}
     </AskDialog>

@@ -8,7 +8,7 @@ export type KafkaCopy = {
   topic: string
   partition: number
   offset: string
-  /** When retention deletes it, at the earliest; null where nobody knows. */
+  /** Retention deletes it after that time; null where it never does, or nobody knows. */
   deleted_after: string | null
 }
 

@@ -36,6 +36,11 @@ export function stateByConfiguration(
   return mode === 'trust' ? 'by_mapping' : 'waiting'
 }
 
+/** Whether the original topic is another one than the DLQ topic's name says, as its retry topics and versions are. */
+export function isVariant({ dlq_topic: dlqTopic, original_topic: originalTopic }: Route): boolean {
+  return guessOriginalTopic(dlqTopic) !== originalTopic
+}
+
 /** Whether the DLQ topic's name says that it belongs to the original topic, or to a retry topic of it. */
 function isNamedAfter(dlqTopic: string, original: string): boolean {
   const guessed = guessOriginalTopic(dlqTopic)

@@ -185,11 +185,13 @@ const ranges = [
   ['retry_count_min', 'retry_count_max', (min: never, max: never) => min <= max],
 ] as const
 
-/** Refuses a range that ends before it begins. */
-export function checkRanges<Fields extends MessageFilter>() {
+type RangeField = (typeof ranges)[number][0 | 1]
+
+/** Refuses a range that ends before it begins. A schema may have its own types for ends that `<` compares. */
+export function checkRanges<Fields extends { readonly [Field in RangeField]?: unknown }>() {
   return v.rawCheck<Fields>(({ dataset, addIssue }) => {
     if (!dataset.typed) return
-    const filter: MessageFilter = dataset.value
+    const filter = dataset.value
     for (const [low, high, inOrder] of ranges) {
       if (
         filter[low] === undefined ||

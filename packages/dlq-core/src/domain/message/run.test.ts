@@ -90,15 +90,30 @@ test('re-failures are judged by their share of the sent messages, once enough we
 
 test('progress is a rate since the start, and how long the rest takes at that rate', () => {
   const at = (seconds: number) => new Date(seconds * 1000)
-  const times = { matched: 100, step: 'all', startedAt: at(0), endedAt: null, now: at(10) }
+  const matched = { value: 100, relation: 'eq' } as const
+  const times = { matched, skipped: 0, step: 'all', startedAt: at(0), endedAt: null, now: at(10) }
   expect(progressOf({ ...counts, taken: 100, resolved: 20 }, times)).toEqual({ rate: 2, etaSeconds: 40 })
   expect(progressOf(counts, times)).toEqual({ rate: null, etaSeconds: null })
   expect(progressOf({ ...counts, done: 100 }, { ...times, endedAt: at(5) })).toEqual({ rate: 20, etaSeconds: null })
 })
 
+test('nothing is left to do with what a run has skipped, given back or lost, nor with more than it took', () => {
+  const at = (seconds: number) => new Date(seconds * 1000)
+  const matched = { value: 100, relation: 'eq' } as const
+  const times = { matched, skipped: 60, step: 'all', startedAt: at(0), endedAt: null, now: at(10) }
+  const some = { ...counts, taken: 30, resolved: 10, withdrawn: 5 }
+  expect(progressOf(some, times).etaSeconds).toBe(25)
+  expect(progressOf(some, { ...times, skipped: 0, step: 'settle' }).etaSeconds).toBe(15)
+  // Counting stopped at a hundred: there may be any number of others.
+  const many = { ...times, matched: { value: 100, relation: 'gte' } as const }
+  expect(progressOf(some, many)).toEqual({ rate: 1, etaSeconds: null })
+  expect(progressOf(some, { ...many, step: 'settle' }).etaSeconds).toBe(15)
+})
+
 test('while a canary is looked at, its pace says nothing of the rest', () => {
   const at = (seconds: number) => new Date(seconds * 1000)
-  const times = { matched: 100, startedAt: at(0), endedAt: null, now: at(10) }
+  const matched = { value: 100, relation: 'eq' } as const
+  const times = { matched, skipped: 0, startedAt: at(0), endedAt: null, now: at(10) }
   const sent = { ...counts, taken: 1, resolved: 1 }
   for (const step of ['first', 'share'])
     expect(progressOf(sent, { ...times, step })).toEqual({ rate: 0.1, etaSeconds: null })

@@ -250,23 +250,34 @@ export function refailsTooMuch(
 export type Progress = {
   /** Messages per second since the run began; null before anything is settled. */
   readonly rate: number | null
-  /** Remaining seconds at that rate; null if the rate is unknown, or that of a canary: what follows is faster. */
+  /**
+   * Remaining seconds at that rate; null if the rate is unknown, or that of a canary: what follows is faster. Null also
+   * where counting the matching ended early, until the run has come by all of them.
+   */
   readonly etaSeconds: number | null
 }
 
 type ProgressOf = {
-  matched: number
+  matched: { value: number; relation: 'eq' | 'gte' }
+  /** How many messages the run has left alone. */
+  skipped: number
   step: string | null
   startedAt: Date | null
   endedAt: Date | null
   now: Date
 }
 
-export function progressOf(counts: RunCounts, { matched, step, startedAt, endedAt, now }: ProgressOf): Progress {
+export function progressOf(
+  counts: RunCounts,
+  { matched, skipped, step, startedAt, endedAt, now }: ProgressOf,
+): Progress {
   const settled = settledOf(counts)
   const seconds = startedAt === null ? 0 : ((endedAt ?? now).getTime() - startedAt.getTime()) / 1000
   if (settled === 0 || seconds <= 0) return { rate: null, etaSeconds: null }
   const rate = settled / seconds
-  const isKnown = endedAt === null && step !== 'first' && step !== 'share'
-  return { rate, etaSeconds: isKnown ? Math.max(0, Math.max(matched, counts.taken) - settled) / rate : null }
+  const isTaken = step === 'settle'
+  const isKnown = endedAt === null && step !== 'first' && step !== 'share' && (isTaken || matched.relation === 'eq')
+  if (!isKnown) return { rate, etaSeconds: null }
+  const gone = settled + skipped + counts.withdrawn + counts.given_back
+  return { rate, etaSeconds: Math.max(waitingOf(counts), isTaken ? 0 : matched.value - gone) / rate }
 }

@@ -107,7 +107,8 @@ test.each([
 test('a message that was given up stays DEAD when an attempt of it turns out to have failed, and a duplicate changes nothing', () => {
   const dead: RetryState = { status: 'DEAD', retry_count: 1, max_retries: 3, next_retry_at: null }
   expect(after(dead, { type: 'failed_again', attempt: 2 })).toEqual({ ...dead, retry_count: 2 })
-  expect(after(dead, { type: 'failed_again', attempt: 1 })).toBeNull()
+  for (const status of ['DEAD', 'PENDING'] as const)
+    expect(after({ ...dead, status }, { type: 'failed_again', attempt: 1 })).toBeNull()
 })
 
 const anyEvent: fc.Arbitrary<MessageEvent> = fc.oneof(

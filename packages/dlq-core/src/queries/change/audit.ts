@@ -2,7 +2,7 @@
 
 import type postgres from 'postgres'
 import { escapeLike } from '../../domain/message/message-filter.ts'
-import type { Sql } from '../sql.ts'
+import { type Sql, toJson } from '../sql.ts'
 import { countInScope, inScope, type TopicScope } from '../topic-scope.ts'
 
 export type AuditEntry = {
@@ -29,7 +29,7 @@ export async function writeAudit(sql: Sql, entry: AuditEntry): Promise<void> {
     insert into dlq.dlq_audit (
       actor, role, request_id, action, target_type, target_id, original_topic, dlq_topic, reason, before, after)
     values (${actor}, ${role}, ${request_id}, ${action}, ${target_type}, ${target_id}, ${original_topic}, ${dlq_topic},
-            ${reason}, ${toText(before)}::text::json, ${toText(after)}::text::json)`
+            ${reason}, ${before && toJson(before)}::text::json, ${after && toJson(after)}::text::json)`
 }
 
 /** The topics by which a limited token may see an entry about the message; both null where there is no such message. */
@@ -49,24 +49,6 @@ export async function topicsOfMessage(
 export async function deleteOldAudit(sql: Sql, { before, limit }: { before: Date; limit: number }): Promise<number> {
   const [row] = await sql<[{ deleted: number }]>`select dlq.forget_audit(${before}, ${limit}::int) as deleted`
   return row.deleted
-}
-
-/** Deletes at most `limit` idempotency keys of HTTP reports that were used before `before`. Returns how many. */
-export async function deleteOldIdempotencyKeys(
-  sql: Sql,
-  { before, limit }: { before: Date; limit: number },
-): Promise<number> {
-  const result = await sql`
-    delete from dlq.dlq_idempotency_keys
-    where (actor, key) in (
-      select actor, key from dlq.dlq_idempotency_keys where created_at < ${before} order by created_at limit ${limit})`
-  return result.count
-}
-
-function toText(value: object | null): string | null {
-  return value === null
-    ? null
-    : JSON.stringify(value, (_, field) => (typeof field === 'bigint' ? field.toString() : field))
 }
 
 export type WrittenEntry = {

@@ -92,14 +92,17 @@ export async function eraseRunTexts(
   await sql`select dlq.erase_audit(${runId}, 'run', ${sql.array([...ids])}::text[])`
 }
 
-export type KafkaTopic = { topic: string; retention_ms: bigint | null }
-
-/** What is known of the retention of topics. */
-export async function listRetentions(sql: Sql): Promise<KafkaTopic[]> {
-  const rows = await sql<
-    KafkaTopic[]
-  >`select distinct on (topic) topic, retention_ms from dlq.dlq_topics order by topic`
-  return [...rows]
+/**
+ * For how long Kafka keeps records of DLQ topics at most, in milliseconds, by topic: the longest of the clusters that have
+ * one of this name. Topics that any of them keeps for ever, or for a time that is not known, are missing.
+ */
+export async function listRetentions(sql: Sql): Promise<Map<string, number>> {
+  const rows = await sql<{ topic: string; retention_ms: number }[]>`
+    select topic, max(retention_ms)::float8 as retention_ms
+    from dlq.dlq_topics
+    group by topic
+    having bool_and(coalesce(retention_ms >= 0 and cleanup_policy like '%delete%', false))`
+  return new Map(rows.map(({ topic, retention_ms }) => [topic, retention_ms]))
 }
 
 /** The counts so far, and at the end the proof, as JSON text. */

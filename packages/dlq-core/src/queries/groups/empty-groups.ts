@@ -9,7 +9,8 @@ import { admittedForMs } from './admit-groups.ts'
 const unseenMs = 2 * admittedForMs
 
 export type Forgotten = {
-  forgotten: number /** The last group that was looked at; null where there are no more. */
+  forgotten: number
+  /** The last group that was looked at; null where there are no more. */
   examinedTo: string | null
 }
 

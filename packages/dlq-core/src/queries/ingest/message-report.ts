@@ -1,6 +1,7 @@
 // dlq_messages and dlq_idempotency_keys: dead letters that programs report by HTTP.
 
 import type { NewMessage } from '../../domain/message/new-message.ts'
+import { smallestId } from '../../domain/record/message-id.ts'
 import type { Sql } from '../sql.ts'
 
 /** A message without a record on a DLQ topic. */
@@ -30,8 +31,8 @@ export async function insertReport(sql: Sql, message: ReportedMessage): Promise<
 
 export type IdempotencyKey = { actor: string; key: string }
 
-/** How long keys are kept. */
-const keepDays = 7
+/** How long keys are kept. A client repeats a report after a time-out, not after a week. */
+export const idempotencyKeyDays = 7
 
 /**
  * The earlier request with this key, or null where the key is new. A second request at the same time waits here
@@ -46,7 +47,7 @@ export async function claimIdempotencyKey(
   // The message has no id yet. Zeros stand for it until noteIdempotentMessage writes it.
   const made = await sql`
     insert into dlq.dlq_idempotency_keys (actor, key, request, message_id)
-    values (${actor}, ${key}, ${request}, '00000000-0000-0000-0000-000000000000')
+    values (${actor}, ${key}, ${request}, ${smallestId})
     on conflict (actor, key) do nothing`
   if (made.count > 0) return null
   // The key may have expired between the two statements. It is then claimed like a new one.
@@ -71,7 +72,7 @@ export async function noteIdempotentMessage(
   await sql`
     with old as materialized (
       select actor, key from dlq.dlq_idempotency_keys
-      where created_at < now() - make_interval(days => ${keepDays}::int)
+      where created_at < now() - make_interval(days => ${idempotencyKeyDays}::int)
       limit 100
       for update skip locked
     ),
@@ -79,4 +80,16 @@ export async function noteIdempotentMessage(
       delete from dlq.dlq_idempotency_keys k using old where k.actor = old.actor and k.key = old.key
     )
     update dlq.dlq_idempotency_keys set message_id = ${messageId} where actor = ${actor} and key = ${key}`
+}
+
+/** Deletes at most `limit` keys that were used first before `before`. Returns how many. */
+export async function deleteOldIdempotencyKeys(
+  sql: Sql,
+  { before, limit }: { before: Date; limit: number },
+): Promise<number> {
+  const result = await sql`
+    delete from dlq.dlq_idempotency_keys
+    where (actor, key) in (
+      select actor, key from dlq.dlq_idempotency_keys where created_at < ${before} order by created_at limit ${limit})`
+  return result.count
 }

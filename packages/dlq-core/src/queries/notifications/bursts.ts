@@ -9,17 +9,22 @@ export type Burst = { group_id: string; title: string; dlq_topic: string; owner:
 /** A burst: so many in five minutes, and so many times the usual. It lasts while 15 minutes have twice the usual. */
 const least = 20
 const times = { begin: 5, last: 2 }
-/** Groups that failed lately; those that failed last come first. */
+/** Groups that failed lately: of each DLQ topic in turn the one that failed last, so that one topic's hide no other's. */
 const maxGroups = 50
 /** A group with more than 57.6 times this in a day has no bursts that this would see. */
 const maxCounted = 2000
+/** Of a group that several DLQ topics have, so many times as many messages are looked through for those of one. */
+const lookedThrough = 10
 const fiveMinutesADay = 288
 
+export type OpenBurst = { group_id: string; dlq_topic: string }
+
 /**
- * The groups that burst at `now`, by the times of their records: a backlog that is ingested is no burst. `open`: groups
- * whose burst was noted before, and may last.
+ * The groups that burst at `now`, each with the DLQ topic where it does, by the times of their records: a backlog that is
+ * ingested is no burst. Whoever writes one DLQ topic can have another team's groups there, so each topic counts for itself.
+ * `open`: those whose burst was noted before, and may last.
  */
-export async function listBursts(sql: Sql, { now, open }: { now: Date; open: readonly string[] }): Promise<Burst[]> {
+export async function listBursts(sql: Sql, { now, open }: { now: Date; open: readonly OpenBurst[] }): Promise<Burst[]> {
   const since = (minutes: number) => sql`dlq.uuid_floor(${now}::timestamptz - ${minutes}::int * interval '1 minute')`
   const counted = (
     from: ReturnType<typeof since>,
@@ -29,25 +34,35 @@ export async function listBursts(sql: Sql, { now, open }: { now: Date; open: rea
     select sum(part.n)::float8 as n
     from unnest(${sql.array([...statuses])}::text[]) as each (status)
     cross join lateral (
-      select count(*) as n from (
-        select from dlq.dlq_messages m
+      select count(*) filter (where not lately.is_shared or topic = lately.dlq_topic) as n from (
+        select coalesce(m.dlq_topic, m.original_topic) as topic from dlq.dlq_messages m
         where m.group_id = any(array[lately.group_id]) and m.status = any(array[each.status]) and m.group_id is not null
           and m.id >= ${from} ${until === null ? sql`` : sql`and m.id < ${until}`}
         order by m.group_id, m.status, m.id
-        limit ${limit}) bounded
+        limit ${limit} * case when lately.is_shared then ${lookedThrough}::int else 1 end) bounded
     ) part`
+  const openIds = sql.array(open.map(({ group_id }) => group_id))
+  const openTopics = sql.array(open.map(({ dlq_topic }) => dlq_topic))
   return sql<Burst[]>`
     with lately as materialized (
-      select distinct on (t.group_id) t.group_id, t.dlq_topic, t.owner, t.last_seen_at
+      select t.group_id, t.dlq_topic, t.owner, t.last_seen_at
       from dlq.dlq_group_topics t
       where t.last_seen_at > ${now}::timestamptz - interval '15 minutes'
-      order by t.group_id, t.last_seen_at desc
     ),
     newest as materialized (
-      select * from lately order by last_seen_at desc limit ${maxGroups}
+      select group_id, dlq_topic, owner,
+             exists (
+               select from dlq.dlq_group_topics other
+               where other.group_id = placed.group_id and other.dlq_topic <> placed.dlq_topic) as is_shared
+      from (select *, row_number() over (partition by dlq_topic order by last_seen_at desc) as place from lately) placed
+      order by place, last_seen_at desc
+      limit ${maxGroups}
     ),
     recent as materialized (
-      select lately.*, in_5m.n as in_5m, in_15m.n as in_15m, lately.group_id = any(${sql.array([...open])}::uuid[]) as is_open
+      select lately.*, in_5m.n as in_5m, in_15m.n as in_15m,
+             exists (
+               select from unnest(${openIds}::uuid[], ${openTopics}::text[]) as noted (group_id, dlq_topic)
+               where noted.group_id = lately.group_id and noted.dlq_topic = lately.dlq_topic) as is_open
       from newest lately
       cross join lateral (${counted(since(5), null, sql`${maxCounted}`)}) in_5m
       cross join lateral (${counted(since(15), null, sql`${maxCounted}`)}) in_15m
@@ -63,5 +78,5 @@ export async function listBursts(sql: Sql, { now, open }: { now: Date; open: rea
     cross join lateral (${counted(since(24 * 60), since(15), sql`(floor(bound.most) + 1)::bigint`)}) in_day
     where g.forgotten_at is null and case when is_open then in_15m > 0 else in_5m >= ${least} end
       and in_day.n <= bound.most
-    order by lately.group_id`
+    order by lately.group_id, lately.dlq_topic`
 }

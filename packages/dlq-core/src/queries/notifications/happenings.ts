@@ -1,11 +1,12 @@
 // What has happened, and what lasts, as the other tables tell it. Each statement reads a bounded number of rows.
 
 import type { RunKind } from '../../domain/message/run.ts'
-import { lines } from '../reading/summary.ts'
+import { believedLines } from '../reading/summary.ts'
 import type { Sql } from '../sql.ts'
 
 /** A deployment that breaks everything makes new groups by the thousand, and those that were left out nobody would hear of. */
 const mostGroups = 5000
+/** Of each actor, and as many that are paused: one actor's runs hide nobody's. */
 const mostRuns = 200
 
 export type GroupHappening = {
@@ -67,23 +68,30 @@ export async function listRunHappenings(sql: Sql, { after }: { after: Date }): P
            (r.failed + coalesce(d.failed, 0))::float8 as failed,
            (r.failed_again + coalesce(d.failed_again, 0))::float8 as failed_again,
            (select v.counts::text from dlq.dlq_run_verdicts v where v.run_id = r.id) as verdicts
-    from dlq.dlq_runs r
+    from (
+      select *, row_number() over (partition by actor, status = 'paused' order by created_at desc) as place
+      from dlq.dlq_runs
+      where status = 'paused' or ended_at > ${after}
+    ) r
     left join lateral (
       select sum(n) filter (where outcome = 'resolved') as resolved, sum(n) filter (where outcome = 'failed') as failed,
              sum(n) filter (where outcome = 'failed_again') as failed_again
       from dlq.dlq_run_deltas d where d.run_id = r.id
     ) d on true
-    where r.status = 'paused' or r.ended_at > ${after}
     -- One that is paused and left out would seem to go on.
-    order by (r.status = 'paused') desc, r.created_at desc limit ${mostRuns}`
+    where r.place <= ${mostRuns}
+    order by r.created_at desc`
 }
 
 export type DeadTopic = { original_topic: string; dead: number }
 
-/** Of every topic with at least `least` DEAD messages: one that were left out would seem to have fewer. */
+/**
+ * Of every topic with at least `least` DEAD messages: one that were left out would seem to have fewer. Messages that their
+ * route holds count under their DLQ topic: a claim must page nobody else.
+ */
 export async function listDeadTopics(sql: Sql, { least }: { least: number }): Promise<DeadTopic[]> {
   return sql<DeadTopic[]>`
-    select original_topic, sum(count)::float8 as dead from ${lines(sql)}
+    select original_topic, sum(count)::float8 as dead from ${believedLines(sql)}
     where status = 'DEAD' group by original_topic having sum(count) >= ${least}`
 }
 

@@ -108,7 +108,7 @@ function readMarks(json: string): Mark[] {
   return (JSON.parse(json) as { below: string; at: number }[]).map(({ below, at }) => ({ below: BigInt(below), at }))
 }
 
-/** How long nine of ten … of a hundred re-failures of a topic and group took. Null: too few to tell. */
+/** Within which time 99 of 100 re-failures of a topic and group came. */
 export type Refailing = Reader & { p99_ms: number }
 
 /** Of the re-failures of the last day, newest first, by topic and group with at least `least`. */

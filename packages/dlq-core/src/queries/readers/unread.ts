@@ -9,7 +9,7 @@ export type UnreadTopic = { target_topic: string; unread: number; since: Date }
  * that a group which has failed there has not read to the end are looked into, `partitions` of them at most and
  * `perPartition` attempts in each; then the count means "at least".
  */
-export async function listUnread(
+export async function listUnreadTopics(
   sql: Sql,
   { partitions, perPartition }: { partitions: number; perPartition: number },
 ): Promise<UnreadTopic[]> {
@@ -40,11 +40,11 @@ export async function listUnread(
     group by behind.target_topic`
 }
 
-export type ReaderLag = { target_topic: string; consumer_group: string; lag: number }
+export type LaggingReader = { target_topic: string; consumer_group: string; lag: number }
 
 /** The groups with commits on a topic that messages were sent to, with what they have not read; the greatest lag first. */
-export async function listReaderLags(sql: Sql, { limit }: { limit: number }): Promise<ReaderLag[]> {
-  return sql<ReaderLag[]>`
+export async function listLaggingReaders(sql: Sql, { limit }: { limit: number }): Promise<LaggingReader[]> {
+  return sql<LaggingReader[]>`
     select target_topic, consumer_group,
            sum(greatest(0, log_end_offset - greatest(committed_offset, log_start_offset)))::float8 as lag
     from dlq.dlq_reader_partitions where committed_offset is not null

@@ -52,7 +52,7 @@ export async function oldestWaiting(
     from unnest(${sql.array([...topics])}::text[]) as asked (topic)
     cross join lateral (
       -- An id begins with its record's time, so this is the first entry of (original_topic, status, id).
-      select least(m.created_at, coalesce(m.record_timestamp, m.created_at)) as since
+      select least(m.created_at, m.record_timestamp) as since
       from (
         select m.id, m.created_at, m.record_timestamp, m.original_topic, m.dlq_topic,
                m.held_by_route, m.record_source

@@ -15,7 +15,7 @@ export async function oldestOfFleet(
   sql: Sql,
   { status, limit }: { status: 'PENDING' | 'DEAD'; limit: number },
 ): Promise<Map<string, Date>> {
-  const since = sql`least(m.created_at, coalesce(m.record_timestamp, m.created_at)) as since`
+  const since = sql`least(m.created_at, m.record_timestamp) as since`
   const rows = await sql<{ topic: string; since: Date }[]>`
     with pair as materialized (
       select dlq_topic, original_topic, is_closed,

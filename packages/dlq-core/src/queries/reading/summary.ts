@@ -114,7 +114,7 @@ export async function countByConsumer(
 }
 
 /** The lines, with the DLQ topic instead of an original topic that it may not speak for. */
-function believedLines(sql: Sql) {
+export function believedLines(sql: Sql) {
   return sql`(
     select dlq_topic, case when ${isClosed(sql, 'line')} then dlq_topic else original_topic end as original_topic,
            consumer_group, status, count

@@ -23,11 +23,14 @@ export async function settleAttempts(sql: Sql, { attempts }: { attempts: readonl
   if (attempts.length > 0) await sql`${attemptsOf(sql, attempts, { where: sql`true` })}`
 }
 
-/** The statement that stores those of the outcomes for which `where` holds, of a row `settled`. */
+/**
+ * The statement that stores those of the outcomes for which `where` holds, of a row `settled`. Where the attempt is known,
+ * `only` must hold, too, of its row `known`.
+ */
 function attemptsOf(
   sql: Sql,
   attempts: readonly SettledAttempt[],
-  { where, only = sql`true` }: { where: Fragment /** What a known attempt has to meet. */; only?: Fragment },
+  { where, only = sql`true` }: { where: Fragment; only?: Fragment },
 ): Fragment {
   const column = (name: keyof SettledAttempt) => toArray(attempts.map((attempt) => attempt[name] ?? null))
   return sql`

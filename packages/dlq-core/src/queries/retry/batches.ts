@@ -10,6 +10,7 @@ import { attemptsAmong, type SettledAttempt } from './attempts.ts'
 import { type BinaryRow, binaryRows } from './binary-rows.ts'
 import { beginsPaused, bytesOf, dueMessages, windowOf } from './due-messages.ts'
 import type { Slot } from './slots.ts'
+import { isInForce } from './topic-pauses.ts'
 
 export type ClaimedMessage = {
   id: string
@@ -124,7 +125,7 @@ export async function claimBatch(
     -- In the claim's own statement, so that from the answer to a pause on nothing more is claimed.
     paused as materialized (
       select coalesce(array_agg(topic), '{}') as topics from dlq.dlq_topic_pauses
-      where what = 'retries' and (until is null or until > now())
+      where what = 'retries' and ${isInForce(sql)}
     ),
     -- Once for all topics, and not at all where none has such a bound.
     in_flight as materialized (

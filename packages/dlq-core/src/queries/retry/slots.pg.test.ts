@@ -8,6 +8,7 @@ import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, expect, test } from 'vitest'
 import { claimBatch } from './batches.ts'
 import {
+  countBatches,
   forgetUnanswered,
   listAbandonedSlots,
   nextBatchNumbers,
@@ -34,6 +35,16 @@ test('every retrier gets a different slot, however many take one at once', async
   const taken = await Promise.all(Array.from({ length: 12 }, () => take()))
   expect(taken.map(({ slot }) => slot).toSorted((a, b) => a - b)).toEqual(Array.from({ length: 12 }, (_, n) => n + 1))
   expect(taken.every(({ epoch, fresh }) => epoch === 1n && fresh)).toBe(true)
+})
+
+test('slots that were given back go to one retrier each, and one that somebody is writing is passed over', async () => {
+  for (const slot of await Promise.all([take(), take(), take()])) await releaseSlot(service.sql, slot)
+  const taken = await database.sql.begin(async (sql) => {
+    await sql`select from dlq.dlq_slots where slot = 1 for update`
+    return Promise.all(Array.from({ length: 5 }, () => take()))
+  })
+  const found = taken.map(({ slot, fresh }) => `${slot} ${fresh ? 'new' : 'known'}`)
+  expect(found.toSorted()).toEqual(['2 known', '3 known', '4 new', '5 new', '6 new'])
 })
 
 test('a slot that was given back, or whose lease has expired, is taken again under a higher epoch', async () => {
@@ -82,6 +93,8 @@ test('the numbers of a slot only rise, and are above the one in the ledger', asy
   expect(await nextBatchNumbers(service.sql, { ...slot, count: 3 })).toBe(2n)
   expect(await nextBatchNumbers(service.sql, { ...slot, floor: 3n })).toBe(5n)
   expect(await nextBatchNumbers(service.sql, { ...slot, floor: 70n })).toBe(71n)
+  await nextBatchNumbers(service.sql, await take())
+  expect(await countBatches(service.sql)).toBe(72n)
 })
 
 test('an abandoned slot has no holder and still has claimed messages', async () => {

@@ -6,6 +6,12 @@ import type { Sql } from '../sql.ts'
 /** A DLQ topic whose records claim ever new topics must not fill the table. Further ones wait without a row. */
 export const maxRoutesPerDlqTopic = 1000
 
+/**
+ * Open by the DLQ topic's name are, besides the topic that it names, so many retry topics and versions of that. Their
+ * number in the name is for the sender to choose, and each would be a topic with counts, turns and labels of its own.
+ */
+export const maxNamedPerDlqTopic = 100
+
 /** A condition on a row with original_topic and dlq_topic; `line` is its alias. It is never null where both are known. */
 export function isClosed(sql: Sql, line: string) {
   const [dlqTopic, originalTopic] = [sql(`${line}.dlq_topic`), sql(`${line}.original_topic`)]
@@ -17,4 +23,15 @@ export function isClosed(sql: Sql, line: string) {
       and ${dlqTopic} in (
         select dlq_topic from dlq.dlq_routes group by dlq_topic having count(*) >= ${maxRoutesPerDlqTopic})
       and not exists (select from dlq.dlq_routes known where ${known})))`
+}
+
+/**
+ * A condition on a row that its route held: the route is open by now. `prefix` is "m." where the row's alias is m; the
+ * columns of dlq_routes are renamed, so that a row needs none.
+ */
+export function isOpened(sql: Sql, prefix: string) {
+  return sql`exists (
+    select from dlq.dlq_routes as known (known_dlq_topic, known_original_topic, known_state)
+    where known_dlq_topic = ${sql(`${prefix}dlq_topic`)} and known_original_topic = ${sql(`${prefix}original_topic`)}
+      and known_state not in ('waiting', 'blocked'))`
 }

@@ -177,7 +177,7 @@ export async function countFailedAgain(sql: Sql, runId: string): Promise<number>
 export type Skipped = { id: string; reason: string }
 
 /** Bounds the stored ids, because a run over millions may leave millions alone. */
-const mostSkipped = 10_000
+export const mostSkipped = 10_000
 
 /** Stores which messages the run left alone. `before` is how many it left alone earlier. */
 export async function noteSkipped(

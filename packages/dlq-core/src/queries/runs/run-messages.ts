@@ -336,7 +336,7 @@ export async function surveyMessages(sql: Sql, { ids, scope, archived, sampleSiz
   const table = archived ? sql`dlq.dlq_messages_archive` : sql`dlq.dlq_messages`
   return sql<SurveyRow[]>`
     select status, retry_count >= max_retries as is_spent, run_id is not null as is_held, held_by_route, origin_state, original_topic, group_id,
-           greatest(0, extract(epoch from now() - created_at) / 86400)::int as age_days, count(*)::int as count,
+           greatest(0, floor(extract(epoch from now() - created_at) / 86400))::int as age_days, count(*)::int as count,
            (array_agg(id order by id))[1:${sampleSize}::int] as sample
     from ${table}
     where id = any(${idsAsFew(sql, ids)}) and ${messageInScope(sql, scope)}

@@ -3,13 +3,11 @@
 
 import type { Judgement } from '../../domain/staleness/staleness.ts'
 import type { BatchLease } from '../retry/batches.ts'
+import { mostSkipped } from '../runs/run-items.ts'
 import { type Sql, toJson } from '../sql.ts'
 import { enterMessages } from './answers.ts'
 
 export type HeldStale = Judgement & { id: string; newer_at: Date | null }
-
-/** A run keeps the ids of so many that it left alone. */
-const mostNoted = 10_000
 
 /** As before the claim, but without a date. Returns the ids of those that were held for the batch. */
 export async function holdStale(
@@ -48,7 +46,7 @@ export async function holdStale(
       insert into dlq.dlq_run_skipped (run_id, message_id, reason)
       select stale.run_id, stale.id, stale.reason
       from stale join dlq.dlq_runs r on r.id = stale.run_id
-      where (select coalesce(sum(value::bigint), 0) from json_each_text(r.skipped)) < ${mostNoted}
+      where (select coalesce(sum(value::bigint), 0) from json_each_text(r.skipped)) < ${mostSkipped}
       on conflict (run_id, message_id) do nothing
     ),
     answered as (

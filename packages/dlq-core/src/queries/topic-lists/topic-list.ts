@@ -47,7 +47,7 @@ export async function listDlqTopics(
     with ranked as materialized (
       select t.*, ${rank} as rank
       from dlq.dlq_topics t
-      ${isCount(sort) ? countsJoin(sql, { scope, column: 'dlq_topic' }) : sql``}
+      ${isCount(sort) ? countsJoin(sql, scope) : sql``}
       ${lags ? sql`left join (${ingestLags(sql, { scope })}) lags on lags.cluster = t.cluster and lags.topic = t.topic` : sql``}
       where ${topicInScope(sql, scope, 't.topic')} and ${named(sql, sql`t.topic`, { q, topic })}
         ${losing ? sql`and (lags.lost > 0 or (lags.lag > 0 and lags.expires_at is not null))` : sql``}
@@ -97,12 +97,13 @@ function byRank(sql: Sql) {
     coalesce(sum(count) filter (where status = 'PENDING'), 0)::float8 as pending`
 }
 
-function countsJoin(sql: Sql, { scope, column }: { scope: TopicScope; column: 'dlq_topic' }) {
+/** The counts of the DLQ topics `t`. */
+function countsJoin(sql: Sql, scope: TopicScope) {
   return sql`
     left join (
-      select ${sql(column)} as topic, ${byRank(sql)} from ${lines(sql)}
-      where ${countInScope(sql, scope, 'line')} group by ${sql(column)}
-    ) counts on counts.topic = t.topic`
+      select dlq_topic, ${byRank(sql)} from ${lines(sql)}
+      where ${countInScope(sql, scope, 'line')} group by dlq_topic
+    ) counts on counts.dlq_topic = t.topic`
 }
 
 function named(sql: Sql, column: ReturnType<Sql>, { q, topic }: Pick<Asked, 'q' | 'topic'>) {

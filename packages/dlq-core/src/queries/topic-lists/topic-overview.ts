@@ -30,7 +30,7 @@ export async function oldestPendingOf(
     from (${toQuery(sql, kinds)}) kind
     cross join lateral (
       -- The order of the index in both, so that it is read up to the first one that passes.
-      select m.id, least(m.created_at, coalesce(m.record_timestamp, m.created_at)) as since from (
+      select m.id, least(m.created_at, m.record_timestamp) as since from (
         select m.id, m.created_at, m.record_timestamp, m.original_topic, m.status, m.dlq_topic, m.held_by_route, m.record_source
         from dlq.dlq_messages m
         where ${toQuery(sql, ofKind)} and ${passes}

@@ -1,6 +1,7 @@
 // Drops whole quarters of dlq_messages_archive and dlq_attempts_archive. The other tables that name messages have no
 // quarters, so the messages that they name are deleted before the quarter is dropped.
 
+import { smallestId } from '../../domain/record/message-id.ts'
 import { deleteMessages } from '../change/delete-messages.ts'
 import type { Sql } from '../sql.ts'
 
@@ -30,28 +31,28 @@ type Place = readonly [first: string, second: string]
  */
 const namingTables = [
   {
-    from: ['00000000-0000-0000-0000-000000000000', '0'] as Place,
+    from: [smallestId, '0'] as Place,
     rowsAfter: (sql: Sql, [id, number]: Place) => sql`
       select message_id, message_id::text as first, number::text as second from dlq.dlq_message_edits
       where (message_id, number) > (${id}::text::uuid, ${number}::text::int)
       order by message_id, number`,
   },
   {
-    from: ['00000000-0000-0000-0000-000000000000', ''] as Place,
+    from: [smallestId, ''] as Place,
     rowsAfter: (sql: Sql, [id]: Place) => sql`
       select message_id, message_id::text as first, '' as second from dlq.dlq_message_origins
       where message_id > ${id}::text::uuid
       order by message_id`,
   },
   {
-    from: ['00000000-0000-0000-0000-000000000000', ''] as Place,
+    from: [smallestId, ''] as Place,
     rowsAfter: (sql: Sql, [id]: Place) => sql`
       select message_id, message_id::text as first, '' as second from dlq.dlq_staleness
       where message_id > ${id}::text::uuid
       order by message_id`,
   },
   {
-    from: ['00000000-0000-0000-0000-000000000000', '00000000-0000-0000-0000-000000000000'] as Place,
+    from: [smallestId, smallestId] as Place,
     rowsAfter: (sql: Sql, [runId, id]: Place) => sql`
       select message_id, run_id::text as first, message_id::text as second from dlq.dlq_run_skipped
       where (run_id, message_id) > (${runId}::text::uuid, ${id}::text::uuid)

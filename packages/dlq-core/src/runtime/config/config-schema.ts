@@ -209,7 +209,7 @@ const retry = v.pipe(
 
 /** graphile-worker in the retrier: runs, sagas and cron jobs. */
 const worker = v.strictObject({
-  /** Jobs that one process performs at once; its pool has two more connections. */
+  /** Jobs that one process performs at once: each on two connections, and one of graphile-worker's, which has two more. */
   concurrency: v.optional(integer('a number of jobs', 1, 64), 4),
   /** Bulk runs that are active at once, in all processes together; others are queued. */
   max_active_runs: v.optional(integer('a number of runs', 1, 100), 4),

@@ -144,6 +144,8 @@ describe('the activity', () => {
     ['step=0s', 'step'],
     ['step=soon', 'step'],
     ['to=2026-02-20T11:00:00Z&from=2026-02-20T12:00:00Z', 'to'],
+    ['from=9999-01-01T00:00:00Z', 'to'],
+    ['arrived_from=2026-02-20&arrived_to=2026-02-19', 'arrived_to'],
     ['by=colour', 'by'],
     ['archived=true', 'archived'],
   ])('refuses %s', async (query, field) => {

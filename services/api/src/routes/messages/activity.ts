@@ -1,6 +1,6 @@
 // What happened lately, in stretches of time: what arrived, was sent, came back, and is DEAD.
 
-import { messageFilterEntries } from 'dlq-core/domain/message/message-filter.ts'
+import { checkRanges, messageFilterEntries } from 'dlq-core/domain/message/message-filter.ts'
 import { beyondStorableTimes, isStorableTime } from 'dlq-core/domain/message/storable-time.ts'
 import { parseDuration } from 'dlq-core/domain/retry/duration.ts'
 import { type Counted, countArrived, countAttempts } from 'dlq-core/queries/history/activity-history.ts'
@@ -54,13 +54,16 @@ export const activityRoutes = [
       role: 'read',
       masks: 'shown',
       readsReplica: true,
-      query: v.strictObject({
-        ...filterEntries,
-        from: v.exactOptional(v.pipe(instant, v.description('A day before `to`.'))),
-        to: v.exactOptional(v.pipe(instant, v.description('Now.'))),
-        step: v.exactOptional(v.pipe(step, v.description(`Such as 5m; 1h. At most ${maxSteps} stretches.`))),
-        by: v.optional(v.picklist(bys, `must be one of ${bys.join(', ')}`), 'total'),
-      }),
+      query: v.pipe(
+        v.strictObject({
+          ...filterEntries,
+          from: v.exactOptional(v.pipe(instant, v.description('A day before `to`.'))),
+          to: v.exactOptional(v.pipe(instant, v.description('Now.'))),
+          step: v.exactOptional(v.pipe(step, v.description(`Such as 5m; 1h. At most ${maxSteps} stretches.`))),
+          by: v.optional(v.picklist(bys, `must be one of ${bys.join(', ')}`), 'total'),
+        }),
+        checkRanges(),
+      ),
       answers: {
         200: {
           description: 'One series, or one for each value that something was counted for.',

@@ -93,6 +93,17 @@ test('runs go on whose next step a clock ahead has scheduled; what is meant for 
   expect(waiting.map(({ task }) => task)).toEqual(['deliver_notification'])
 })
 
+test('a canary does not wait for the time at which it was read by a clock ahead', async () => {
+  const { sql } = database
+  const ahead = sql`now() + interval '1 month'`
+  await sql`
+    insert into dlq.dlq_runs (kind, status, actor, selection, until_id, matched, matched_relation, last_settled_at, read_at)
+    values ('retry', 'running', 'ann', '{}', ${crypto.randomUUID()}, 1, 'eq', ${ahead}, ${ahead})`
+  await watchWith().pass()
+  const [run] = await sql`select last_settled_at <= now() as settled, read_at <= now() as read from dlq.dlq_runs`
+  expect(run).toEqual({ settled: true, read: true })
+})
+
 test('a slot whose holder lives has a lease’s time to be renewed, and long leases stay', async () => {
   const { sql } = database
   await sql`

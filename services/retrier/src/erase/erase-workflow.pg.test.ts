@@ -86,6 +86,15 @@ describe('a run that erases', () => {
     expect(() => openProof(proof.replace('ticket 17', 'ticket 18'))).toThrow('SHA-256')
   })
 
+  test('reaches a message of its key that was stored while the clock of the database was ahead', async () => {
+    const ahead = new Date(Date.now() + 3_600_000)
+    const id = await insertMessageRow(database.sql, { record_key: Buffer.from('ahead'), created_at: ahead })
+    const { status, proof } = await erase(await enter({ keys: [Buffer.from('ahead').toString('base64')] }))
+    expect(status).toBe('completed')
+    expect(openProof(proof)).toMatchObject({ ids: [id], remaining: 0 })
+    expect(await readMessageRow(database.sql, id)).toMatchObject({ record_key: null, error_message: 'erased' })
+  })
+
   test('says when Kafka deletes the copies, at the latest, in the clusters that have the topic', async () => {
     const { sql } = database
     await sql`
@@ -280,14 +289,14 @@ describe('a run that erases', () => {
         insert into dlq.dlq_message_edits (message_id, number, actor, fields, record_key) values (${id}, 1, 'ann', '{key}', ${key})`
       return id
     }
-    const others = [{ original_topic: 'payments' }, { created_at: new Date(Date.now() + 86_400_000) }]
-    const places = [{ archived: false }, { archived: true }]
-    const asked = await Promise.all(places.flatMap((place) => [store(place), storeEdited(place)]))
-    for (const other of others)
-      for (const place of places)
-        await Promise.all([store({ ...other, ...place }), storeEdited({ ...other, ...place })])
+    const storeAll = (row: Record<string, unknown>) =>
+      Promise.all([false, true].flatMap((archived) => [store({ ...row, archived }), storeEdited({ ...row, archived })]))
+    const asked = await storeAll({})
+    await storeAll({ original_topic: 'payments' })
     const run = await enter({ keys: [key.toString('base64')], topics: ['orders'] })
-    expect(openProof((await erase(run)).proof).ids).toEqual(asked.toSorted())
+    await erase(run, { before: 'find' })
+    await storeAll({})
+    expect(openProof((await erase(run, { from: 'find' })).proof).ids).toEqual(asked.toSorted())
   })
 
   test('keeps counts exact', async () => {

@@ -95,6 +95,13 @@ export async function findByKeys(sql: Sql, { keys, topics, until }: KeySearch): 
   return rows.map(({ id }) => id)
 }
 
+/** Whether a live message has a later time. */
+export async function holdsLaterThan(sql: Sql, at: string): Promise<boolean> {
+  const [row] = await sql<[{ holds: boolean }]>`
+    select exists (select from dlq.dlq_messages where created_at > ${at}::text::timestamptz) as holds`
+  return row.holds
+}
+
 /** The next piece of the archive: which of its messages have one of the keys. `last` is null at the end. */
 export async function scanArchive(
   sql: Sql,

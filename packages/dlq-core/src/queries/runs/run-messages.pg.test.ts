@@ -15,6 +15,7 @@ import {
   takeIntoRun,
   writeRevived,
 } from './run-messages.ts'
+import { freezeNow } from './runs.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
@@ -38,6 +39,16 @@ function take(ids: string[], rest = {}) {
     ...rest,
   })
 }
+
+test('takes messages that were stored while the clock of the database was ahead', async () => {
+  const ahead = await insert({ created_at: new Date(Date.now() + 7_200_000) })
+  expect(await take([ahead], { cutoff: await freezeNow(service.sql) })).toMatchObject({ taken: 1 })
+  // Nobody's clock is ahead by centuries: somebody wrote this time.
+  await insert({ created_at: new Date('9999-01-01') })
+  const late = await insert({ created_at: new Date(Date.now() + 7_200_001) })
+  expect(await take([late], { cutoff: await freezeNow(service.sql) })).toMatchObject({ taken: 1 })
+  expect(Date.parse(await freezeNow(service.sql))).toBeLessThan(Date.now() + 86_400_000)
+})
 
 test('takes messages that can be retried, and describes the rest', async () => {
   const free = [await insert(), await insert({ retry_count: 2 })]

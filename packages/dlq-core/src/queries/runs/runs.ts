@@ -39,9 +39,15 @@ export type NewRun = {
   adopts: boolean
 }
 
-/** The database's present time, as text with microseconds. A run ignores messages that arrive later. */
+/**
+ * The database's present time, as text with microseconds. A run ignores messages that arrive later. After the clock was
+ * ahead, it is the time of the last message stored then: else a run would leave those out.
+ */
 export async function freezeNow(sql: Sql): Promise<string> {
-  const [row] = await sql<{ now: string }[]>`select clock_timestamp()::text as now`
+  const [row] = await sql<{ now: string }[]>`
+    select greatest(clock_timestamp(), (
+      select max(created_at) from dlq.dlq_messages where created_at > now() and created_at < now() + interval '32 days'
+    ))::text as now`
   return row!.now
 }
 

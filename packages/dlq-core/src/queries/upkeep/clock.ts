@@ -46,11 +46,24 @@ export async function mendFutureTimes(
       where ${sql(column)} > now() + ${beyondMs}::float8 * interval '1 ms'`
     if (count > 0) mended[`${table}.${column}`] = count
   }
+  const runs = await mendRuns(sql, beyondMs)
+  if (runs > 0) mended['dlq_runs.last_settled_at'] = runs
   const crontabs = await mendCronTimes(sql, beyondMs)
   if (crontabs > 0) mended['known_crontabs.last_execution'] = crontabs
   const jobs = await mendRunJobs(sql, beyondMs)
   if (jobs > 0) mended['jobs.run_at'] = jobs
   return mended
+}
+
+/** Since when a run is quiet, and since when its canary is read: a canary would wait for as much longer. */
+async function mendRuns(sql: Sql, beyondMs: number): Promise<number> {
+  const beyond = sql`now() + ${beyondMs}::float8 * interval '1 ms'`
+  const { count } = await sql`
+    update dlq.dlq_runs set
+      last_settled_at = case when last_settled_at > ${beyond} then now() else last_settled_at end,
+      read_at = case when read_at > ${beyond} then now() else read_at end
+    where ended_at is null and (last_settled_at > ${beyond} or read_at > ${beyond})`
+  return count
 }
 
 /** The next step of a run waits for seconds at most. Other jobs may be meant for later, as notifications are. */

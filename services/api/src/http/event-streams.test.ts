@@ -13,4 +13,5 @@ test('a sender holds so many streams at most, and all senders together', async (
   expect(await registry.metrics()).toContain('dlq_api_event_streams 3')
   close()
   streams.open('a')
+  expect(() => streams.open('a')).toThrow('a holds 2')
 })

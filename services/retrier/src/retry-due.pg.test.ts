@@ -3,18 +3,22 @@
 import { setTimeout } from 'node:timers/promises'
 import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
 import { lockTopicsInFlight } from 'dlq-core/queries/retry/batches.ts'
+import { DlqError } from 'dlq-core/runtime/errors.ts'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertDueRows } from 'dlq-testing/rows/due-rows.ts'
 import { enterRun } from 'dlq-testing/rows/enter-run.ts'
+import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createDueTopics } from './claim/due-topics.ts'
 import { createRetryCounts } from './groups/retry-counts.ts'
 import { pretendingProducer, pretendingTargets } from './publish/pretending-producer.ts'
 import { CommitUnknownError, type Part, type PublishResult } from './publish/slot-producer.ts'
 import type { FoundTarget, TargetTopics } from './publish/target-topics.ts'
+import { createPendingSlots } from './slot/pending-slots.ts'
 import { createSlotWorker, type SlotDeps } from './slot/run-slot.ts'
+import { sweepSlots } from './slot/sweep-slots.ts'
 import { pretendingSlotDeps } from './test-retrier.ts'
 
 const database = useDatabase()
@@ -62,7 +66,7 @@ async function tokensLeft(): Promise<number> {
 
 test('each part is settled before the next is published; when Kafka then fails, the rest is given back with its tokens', async () => {
   const seen: [number, object][] = []
-  const { pass } = passWith(async (part) => {
+  const { deps, pass } = passWith(async (part) => {
     seen.push([part.records.length, await countStates()])
     if (part.records.length === 4)
       return { ...nothing, splitInto: [part.records.slice(0, 1), part.records.slice(1, 2), part.records.slice(2)] }
@@ -70,6 +74,7 @@ test('each part is settled before the next is published; when Kafka then fails, 
     return { ...nothing, released: part.records.map(({ id }) => id), fault: unavailable }
   })
   await expect(pass()).rejects.toMatchObject({ code: 'KAFKA_UNAVAILABLE', message: expect.stringContaining('died') })
+  expect(deps.breaker.fault()).toContain('died')
   expect(seen).toEqual([
     [4, { 'RETRYING 1': 4 }],
     [1, { 'RETRYING 1': 4 }],
@@ -176,6 +181,7 @@ test('the parts of a batch have rising numbers, none of them twice', async () =>
 test('where a commit’s answer never came, the batch stays claimed, its tokens stay taken, and nothing counts as in flight', async () => {
   const { deps, pass } = passWith((part) => Promise.reject(new CommitUnknownError(part, new Error('no answer'))))
   await expect(pass()).rejects.toThrow(CommitUnknownError)
+  expect(deps.breaker.fault()).not.toBeNull()
   expect(await countStates()).toEqual({ 'RETRYING 1': 4 })
   expect(await tokensLeft()).toBe(0)
   expect((await deps.metrics.inFlight.get()).values[0]!.value).toBe(0)
@@ -284,6 +290,35 @@ test('what a fault of anything but Kafka leaves claimed is settled by the next p
   await pass()
   expect(await countStates()).toEqual({ 'RESOLVED 1': 4 })
   expect(deps.breaker.fault()).toBeNull()
+})
+
+test('a slot whose transaction Kafka cannot end is left aside with what it holds, by the sweep too; the retrier sends with another', async () => {
+  const closed: number[] = []
+  const { deps, pass } = passWith(pretendingProducer.publish)
+  deps.createProducer = (slot) => ({
+    ...pretendingProducer,
+    async connect() {
+      if (slot === 1) throw new DlqError('TRANSACTION_PENDING', 'a partition has no leader')
+      return null
+    },
+    close: async () => void closed.push(slot),
+  })
+  await expect(pass()).rejects.toMatchObject({ code: 'TRANSACTION_PENDING' })
+  expect([closed, deps.breaker.fault()]).toEqual([[1], null])
+  await pass()
+  expect(await countStates()).toEqual({ 'RESOLVED 1': 4 })
+
+  await insertMessageRow(database.sql, { status: 'RETRYING', retry_count: 1, lease_slot: 1, lease_batch: 1 })
+  const sweeper = { ...deps, pendingSlots: createPendingSlots({ now: Date.now }) }
+  for (const more of [true, false]) expect(await sweepSlots(sweeper)).toEqual({ more })
+  const slots = await database.sql`
+    select slot, epoch::int, owner is not null as is_held from dlq.dlq_slots order by slot`
+  expect([...slots]).toEqual([
+    { slot: 1, epoch: 2, is_held: false },
+    { slot: 2, epoch: 1, is_held: true },
+  ])
+  expect(closed).toEqual([1, 1])
+  expect(await countStates()).toEqual({ 'RESOLVED 1': 4, 'RETRYING 1': 1 })
 })
 
 test('when Kafka fails, the parts behind the one that failed are given back too', async () => {

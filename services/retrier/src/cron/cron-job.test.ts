@@ -43,6 +43,7 @@ test('of missed ticks, only the last one of a rare job is made up for', () => {
   expect(backfill('*/30 * * * *')).toBe(0)
   expect(backfill('10 * * * *')).toBe(59 * 60_000)
   expect(backfill('0 3 * * *')).toBe((24 * 60 - 1) * 60_000)
+  expect(backfill('0 3 1 */2 *')).toBe((31 * 24 * 60 - 1) * 60_000)
 })
 
 test('two ticks of a job wait for each other, in a queue of its own', () => {

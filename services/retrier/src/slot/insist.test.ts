@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { insist } from './insist.ts'
 
 /** Fails so often, then writes. */
-function insistOn(failures: number, { isLost = () => false, signal = new AbortController().signal } = {}) {
+function insistOn(failures: number, { isLost = (): boolean => false, signal = new AbortController().signal } = {}) {
   const waits: number[] = []
   const since = performance.now()
   let tries = 0

@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -42,9 +42,11 @@ test('an address is as requests have it, so that --curl leaves out exactly the a
 })
 
 test('an address with a user or a password is refused, and not shown', () => {
-  const fault = () => chooseContext({ ...env, DLQ_API: 'https://maria:secret@dlq.example' }, undefined)
-  expect(fault).toThrow(/no user and no password: give a token/)
-  expect(fault).not.toThrow(/secret/)
+  for (const user of ['maria:secret', 'secret', ':secret']) {
+    const fault = () => chooseContext({ ...env, DLQ_API: `https://${user}@dlq.example` }, undefined)
+    expect(fault).toThrow(/no user and no password: give a token/)
+    expect(fault).not.toThrow(/secret/)
+  }
 })
 
 test('a file of contexts is for its owner alone, and refused where others may read it', () => {
@@ -62,7 +64,7 @@ test('a file that says something else is refused', () => {
   expect(() => readContexts(env)).toThrow('contexts.a.api: ')
 })
 
-test('a token comes from its file, each time anew, or from a command; another context never gets DLQ_TOKEN', () => {
+test('a token comes from its file, each time anew, or from a command, once; another context never gets DLQ_TOKEN', () => {
   const file = join(env.XDG_CONFIG_HOME!, 'token')
   writeFileSync(file, 'one\n')
   const read = tokenOf({ name: 'shop', api: shop.api, token_file: file }, env)!
@@ -71,7 +73,9 @@ test('a token comes from its file, each time anew, or from a command; another co
   expect(read()).toBe('two')
   writeFileSync(file, 'two\nlines')
   expect(read).toThrow('no token of one line')
-  expect(tokenOf({ name: 'shop', api: shop.api, token_command: 'echo three' }, env)!()).toBe('three')
+  const asked = tokenOf({ name: 'shop', api: shop.api, token_command: `echo >> '${file}'; echo three` }, env)!
+  expect([asked(), asked()]).toEqual(['three', 'three'])
+  expect(readFileSync(file, 'utf8')).toBe('two\nlines\n')
   expect(tokenOf({ name: 'shop', api: shop.api }, { DLQ_TOKEN: 'x' })).toBeNull()
   expect(tokenOf({ name: 'DLQ_API', api: shop.api }, { DLQ_TOKEN: 'x' })!()).toBe('x')
 })

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { cancelSaga } from './cancel-saga.ts'
 import { once, useSagas } from './testing/test-sagas.ts'
 import { claimJob, runAll, runClaimed } from './testing/test-worker.ts'
-import { defineWorkflow, type Step } from './workflow.ts'
+import { defineWorkflow, PermanentStepError, type Step } from './workflow.ts'
 
 const { database, start, workerOf, readSaga } = useSagas()
 
@@ -94,6 +94,33 @@ describe('a step in chunks', () => {
     expect(await runAll(workerOf(workflow))).toBe(4)
     expect(await readSaga(id)).toMatchObject({ status: 'COMPLETED', error_message: null })
     expect(await done()).toEqual([1, 2])
+  })
+
+  test('waits before the next chunk as long as it says, and is not tried again where it cannot succeed', async () => {
+    const workflow = defineWorkflow({
+      name: 'chunks-permanent',
+      steps: [
+        counting(3, {
+          retry: { maxAttempts: 9, delayMs: 0 },
+          async executeChunk(sql, context) {
+            if (context.progress === 1) throw new PermanentStepError('no such order')
+            return { ...(await counting(3).executeChunk!(sql, context)), afterMs: 3_600_000 }
+          },
+        }),
+      ],
+    })
+    const id = await start(workflow)
+    const worker = workerOf(workflow)
+    await runClaimed(worker, (await claimJob(database.sql, workflow))!)
+    const [next] = await database.sql`select run_at > now() + interval '50 minutes' as waits from graphile_worker.jobs`
+    expect(next).toEqual({ waits: true })
+    // The failure, and the compensation.
+    expect(await runAll(worker)).toBe(2)
+    expect(await readSaga(id)).toMatchObject({
+      status: 'FAILED',
+      error_message: 'step count failed: no such order',
+      log: ['count EXECUTE FAILED', 'count COMPENSATE SUCCESS'],
+    })
   })
 
   test('is a TIMEOUT where its statement takes too long, and its earlier chunks are compensated', async () => {

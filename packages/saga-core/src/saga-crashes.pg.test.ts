@@ -2,6 +2,7 @@
 
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
 import { describe, expect, test } from 'vitest'
+import { cancelSaga } from './cancel-saga.ts'
 import { recoverSagas } from './recover-sagas.ts'
 import { createGate, noting, useSagas } from './testing/test-sagas.ts'
 import { claimJob, releaseJobs, runAll, runClaimed } from './testing/test-worker.ts'
@@ -74,6 +75,25 @@ describe('after a crash', () => {
     await runAll(workerOf(workflow))
     for (const id of ids) expect(await readSaga(id)).toMatchObject({ status: 'COMPLETED' })
     expect(calls).toHaveLength(6)
+  })
+
+  test('recovery goes on as the state says, and takes a step for one that may have been under way', async () => {
+    const calls: string[] = []
+    const fails = noting(calls, 'b', { execute: async () => Promise.reject(new Error('no stock')) })
+    const workflow = defineWorkflow({ name: 'recovered-half', steps: [noting(calls, 'a'), fails] })
+    const worker = workerOf(workflow)
+    const compensating = await start(workflow)
+    for (let n = 0; n < 2; n += 1) await runClaimed(worker, (await claimJob(database.sql, workflow))!)
+    const underWay = await start(workflow)
+    await emptyTables(database.sql, 'graphile_worker._private_jobs')
+    expect(await recoverSagas(database.sql, { workflows: [workflow] })).toBe(2)
+    await database.sql.begin((sql) => cancelSaga(sql, { id: underWay, by: 'anna' }))
+    await runAll(worker)
+    expect(await readSaga(compensating)).toMatchObject({
+      ...{ status: 'FAILED', log: ['a EXECUTE SUCCESS', 'a COMPENSATE SUCCESS', 'b EXECUTE FAILED'] },
+    })
+    expect(await readSaga(underWay)).toMatchObject({ status: 'CANCELLED' })
+    expect(calls).toEqual(['execute a', 'compensate a', 'compensate a'])
   })
 
   test('recovery makes a job due that waits after an error, and leaves running jobs alone', async () => {

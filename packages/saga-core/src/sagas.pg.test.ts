@@ -5,7 +5,7 @@ import { cancelSaga } from './cancel-saga.ts'
 import { startSaga } from './start-saga.ts'
 import { listSagas } from './store/saga-list.ts'
 import { createGate, noting, once, useSagas } from './testing/test-sagas.ts'
-import { claimJob, runAll, runClaimed } from './testing/test-worker.ts'
+import { claimJob, releaseJobs, runAll, runClaimed } from './testing/test-worker.ts'
 import { defineWorkflow, PermanentStepError, type Step, type StepContext } from './workflow.ts'
 
 const { database, start, workerOf, readSaga } = useSagas()
@@ -127,9 +127,11 @@ describe('a saga with a step that fails', () => {
 
   test('writes TIMEOUT where the step did not answer in time, and compensates it too, because it may have happened', async () => {
     const calls: string[] = []
+    const late: Step['execute'] = ({ signal }) =>
+      new Promise(() => signal.addEventListener('abort', () => calls.push('told of the time')))
     const workflow = defineWorkflow({
       name: 'timeout',
-      steps: [noting(calls, 'a'), noting(calls, 'b', { timeoutMs: 20, execute: () => new Promise(() => {}) })],
+      steps: [noting(calls, 'a'), noting(calls, 'b', { timeoutMs: 20, execute: late })],
     })
     const id = await start(workflow)
     await runAll(workerOf(workflow))
@@ -138,7 +140,7 @@ describe('a saga with a step that fails', () => {
       error_message: 'step b failed: no answer within 20 ms',
       log: ['a EXECUTE SUCCESS', 'a COMPENSATE SUCCESS', 'b EXECUTE TIMEOUT', 'b COMPENSATE SUCCESS'],
     })
-    expect(calls).toEqual(['execute a', 'compensate b', 'compensate a'])
+    expect(calls).toEqual(['execute a', 'told of the time', 'compensate b', 'compensate a'])
   })
 
   test('goes on compensating when one compensation fails for good', async () => {
@@ -181,6 +183,26 @@ describe('a saga with a step that fails', () => {
   })
 })
 
+test('a step that ends because the process stops has not failed: another process executes it again', async () => {
+  const stop = new AbortController()
+  let calls = 0
+  const execute: Step['execute'] = ({ signal }) => {
+    calls += 1
+    if (calls > 1) return Promise.resolve('done')
+    stop.abort(new Error('stopping'))
+    return signal.aborted ? Promise.reject(signal.reason) : Promise.resolve('not told')
+  }
+  const workflow = defineWorkflow({ name: 'stopped', steps: [noting([], 'a', { execute })] })
+  const id = await start(workflow)
+  const worker = workerOf(workflow)
+  const job = (await claimJob(database.sql, workflow))!
+  await expect(runClaimed(worker, job, { signal: stop.signal })).rejects.toThrow('stopping')
+  expect(await readSaga(id)).toMatchObject({ status: 'RUNNING', log: [] })
+  await releaseJobs(database.sql)
+  await runAll(worker)
+  expect(await readSaga(id)).toMatchObject({ status: 'COMPLETED', log: ['a EXECUTE SUCCESS'] })
+})
+
 describe('a saga that is cancelled', () => {
   const cancel = (id: string) => database.sql.begin((sql) => cancelSaga(sql, { id, by: 'anna', reason: 'wrong order' }))
 
@@ -205,6 +227,17 @@ describe('a saga that is cancelled', () => {
     expect(calls).toEqual(['execute a', 'compensate a'])
     expect(await cancel(id)).toEqual({ outcome: 'ended', status: 'CANCELLED' })
     expect((await cancel('00000000-0000-0000-0000-000000000000')).outcome).toBe('not_found')
+  })
+
+  test('while it has no job gets one, and compensates the step that may have been under way', async () => {
+    const calls: string[] = []
+    const workflow = defineWorkflow({ name: 'cancelled-jobless', steps: [noting(calls, 'a')] })
+    const id = await start(workflow)
+    await database.sql`delete from graphile_worker._private_jobs`
+    await cancel(id)
+    await runAll(workerOf(workflow))
+    expect(await readSaga(id)).toMatchObject({ status: 'CANCELLED' })
+    expect(calls).toEqual(['compensate a'])
   })
 
   test('before its first step performs no step', async () => {

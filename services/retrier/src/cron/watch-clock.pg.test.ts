@@ -45,6 +45,9 @@ test('clocks that differ are told of once, and once that they agree again', asyn
   behindMs = 0
   await pass()
   expect(lines).toEqual(['clocks_differ', 'clocks_agree'])
+  behindMs = -hoursMs
+  await pass()
+  expect(lines).toEqual(['clocks_differ', 'clocks_agree', 'clocks_differ'])
 })
 
 test('what a clock wrote that was two hours ahead is due again, and a dead retrier’s slot is free', async () => {
@@ -125,6 +128,8 @@ test.each([
   const jobBy = (now: () => number) =>
     onlyByAgreedClock({ name: 'purge', schedule: 'off', run }, { sql: service.sql, now })
   await expect(jobBy(() => Date.now() + byMs).run(context)).rejects.toThrow(`s ${words} this retrier's`)
+  const by = (minutes: number) => jobBy(() => Date.now() + Math.sign(byMs) * minutes * 60_000).run(context)
+  await expect(by(6)).rejects.toThrow(words)
   expect(runs).toBe(0)
-  expect(await jobBy(Date.now).run(context)).toEqual({ runs: 1 })
+  expect([await by(4), await by(0)]).toEqual([{ runs: 1 }, { runs: 2 }])
 })

@@ -65,6 +65,8 @@ test('the holder of a slot writes outcome and attempt, and gives back what it ha
   expect(await attempts()).toEqual([{ outcome: 'unknown', error: null, at: null }])
   expect(await published(await claim(slot), place)).toMatchObject({ settled: 1 })
   expect(await attempts()).toEqual([{ outcome: 'published', error: null, at: '5' }])
+  const [row] = await database.sql`select unknown_at is not null as was_unknown from dlq.dlq_attempts`
+  expect(row).toEqual({ was_unknown: true })
 })
 
 describe('who has lost the slot', () => {
@@ -111,9 +113,19 @@ describe('who has lost the slot', () => {
   })
 })
 
-test('of a message that somebody changed by hand while it was sent the attempt is kept', async () => {
+test('of a message that somebody changed by hand while it was sent the attempt is kept, unless it has an outcome already', async () => {
   const batch = await claim(await take())
   await database.sql`update dlq.dlq_messages set status = 'RESOLVED'`
   expect(await published(batch, place)).toEqual(nothing)
   expect(await attempts()).toEqual([{ outcome: 'published', error: null, at: '5' }])
+  await database.sql`update dlq.dlq_attempts set outcome = 'resolved', target_offset = null`
+  expect(await published(batch, place)).toEqual(nothing)
+  expect(await attempts()).toEqual([{ outcome: 'resolved', error: null, at: null }])
+})
+
+test('of a message that was deleted while it was sent no attempt is left', async () => {
+  const batch = await claim(await take())
+  await database.sql`delete from dlq.dlq_messages`
+  expect(await published(batch, place)).toEqual(nothing)
+  expect(await attempts()).toEqual([])
 })

@@ -128,6 +128,17 @@ describe('a claim', () => {
     expect([first.batch, second.batch]).toEqual([1n, 2n])
   })
 
+  test('gives messages in the order of their ids, and of one without its value only the size', async () => {
+    const ids = (
+      await Promise.all(Array.from({ length: 4 }, () => insertDue({ record_key: Buffer.from('k') })))
+    ).toSorted()
+    await database.sql`update dlq.dlq_messages set unstored_value_bytes = 12 where id = ${ids[1]!}`
+    const { messages } = await claim(await take(), [share('orders')])
+    expect(messages.map(({ id }) => id)).toEqual(ids)
+    expect(messages[0]).toMatchObject({ record_key: Buffer.from('k'), unsendable_bytes: null })
+    expect(messages[1]).toMatchObject({ record_key: null, unsendable_bytes: 12 })
+  })
+
   test('reads no more bytes than it may, but always one message', async () => {
     for (let n = 0; n < 5; n += 1) await insertDue({ record_value: Buffer.alloc(1000), next_retry_at: ago(60 - n) })
     const slot = await take()

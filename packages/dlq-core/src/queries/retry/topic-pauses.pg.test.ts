@@ -22,9 +22,10 @@ const pause = (topic: string, until: Date | null = null) =>
 const claim = async () => (await claimDue(service.sql)).messages.map(({ id }) => id).toSorted()
 const inMs = (ms: number) => new Date(Date.now() + ms)
 
-test('a claim takes nothing of a paused original topic, and what is left of a paused DLQ topic', async () => {
+test('a claim takes nothing of a paused original topic, and what is left of a paused DLQ topic; ingestion may be paused', async () => {
   const [a, b, c] = [await due('orders', 'a.dlq'), await due('orders', 'b.dlq'), await due('mail', 'a.dlq')]
   const d = await due('orders', null)
+  await pauseTopic(service.sql, { topic: 'b.dlq', what: 'ingestion', by: 'maria', reason: 'down', until: null })
   await pause('mail')
   await pause('a.dlq')
   expect(await claim()).toEqual([b, d].toSorted())

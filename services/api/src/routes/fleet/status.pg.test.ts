@@ -44,11 +44,16 @@ test('the status has the number of messages, and the processes that handle them'
     insert into dlq.dlq_retriers (id, publishes, fault, seen_at)
     values ('r1', 'exactly-once', 'no brokers', now()), ('r2', 'nothing', null, now() - interval '1 hour')`
   await holdTopics(['orders', 'pay.in'])
+  // Two error groups, one of them for two original topics.
+  await database.sql`
+    insert into dlq.dlq_group_pauses (original_topic, group_id, reason, probe_at, resumed_at)
+    select topic, ('00000000-0000-7000-8000-00000000000' || n)::uuid, '20 failed again', now(), case n when 3 then now() end
+    from (values ('orders', 1), ('pay.in', 1), ('orders', 2), ('orders', 3)) paused (topic, n)`
   expect(await bodyOf('status')).toMatchObject({
     counts: { PENDING: 1, DEAD: 1 },
     dlq_topics: 3,
     stored_at: null,
-    paused_groups: 0,
+    paused_groups: 2,
     held_topics: [
       { topic: 'orders', reason: 'orders is refused', since: '2026-06-01T12:00:00.000+00:00' },
       { topic: 'pay.in' },
@@ -58,6 +63,7 @@ test('the status has the number of messages, and the processes that handle them'
   expect(await bodyOf('status', limited)).toMatchObject({
     counts: { PENDING: 0, DEAD: 1 },
     dlq_topics: 1,
+    paused_groups: 1,
     held_topics: [{ topic: 'pay.in' }],
   })
 })

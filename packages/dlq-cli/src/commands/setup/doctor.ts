@@ -106,7 +106,7 @@ function statusChecks(status: Status, { now, isLimited }: { now: number; isLimit
     )
   for (const { topic, reason, since } of held)
     add('held', 'warning', `${plain(topic)} since ${ago(since, now)}: ${plain(reason)}`)
-  if (status.paused_groups > 0) 
+  if (status.paused_groups > 0)
     add(
       'paused',
       'warning',

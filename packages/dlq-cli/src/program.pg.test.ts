@@ -142,6 +142,22 @@ test('a doctor ends with 1 where there is a fault, and warnings alone leave it 0
   expect(await levels()).toEqual({ code: 0, levels: new Set(['ok', 'warning']) })
 })
 
+test('a figure says no more than is known: shares are not rounded up, and what was not counted to its end is a bound', async () => {
+  const message = await insertRecord('1')
+  await database.sql`
+    insert into dlq.dlq_attempts (message_id, number, attempt_id, outcome, target_topic, settled_at, failed_again_at)
+    select ${message}, n, gen_random_uuid(), 'published', 'orders', now(), case n when 1 then now() end
+    from generate_series(1, 400) n`
+  expect((await run('status')).stdout).toContain(', 99 % of the attempts')
+
+  await run('replay --topic orders.events.v1 --yes')
+  await database.sql`update dlq.dlq_runs set matched = 1000000, matched_relation = 'gte'`
+  const { stdout } = await run('runs --json')
+  const [{ id }] = (JSON.parse(stdout) as { runs: [{ id: string }] }).runs
+  expect((await run('runs')).stdout).toContain('at least 1,000,000')
+  expect((await run(`runs show ${id}`)).stdout).toContain('at least 1,000,000 matched')
+})
+
 test('wrong use is said in one voice, with where to read on', async () => {
   expect(await run('ls --stauts DEAD')).toEqual({
     ...{ code: 64, stdout: '' },

@@ -5,6 +5,7 @@ import {
   eligibleWords,
   exactDiffs,
   ineligibleWords,
+  meantWords,
   mustType,
   readDraft,
   requestText,
@@ -81,6 +82,9 @@ test('a draft without any filter means everything, and says so', () => {
   const all = draftOf({ kind: 'dead' })
   expect(all.everything).toBe(true)
   expect(selectionWords(all.selection)).toBe('all messages of all topics')
+  expect(meantWords({ kind: 'dead', selection: { group: 'a-group' } })).toBe(
+    'to give up, of all messages of one error group',
+  )
   const ofGroup = { filter: { group_id: 'a-group', status: ['DEAD', 'PENDING'] } }
   expect(selectionWords(ofGroup)).toBe('messages with group_id a-group, status DEAD or PENDING')
   expect(selectionWords(ofGroup, 'Timeout')).toBe('messages of “Timeout” with status DEAD or PENDING')

@@ -187,6 +187,12 @@ export function verbOf(kind: DraftKind): string {
   return verbs[kind]
 }
 
+/** "to give up, of all messages of one error group": behind the number of those that the run can change. */
+export function meantWords({ kind, selection }: Pick<Draft, 'kind' | 'selection'>): string {
+  const verb = verbs[kind]
+  return `to ${verb[0]!.toLowerCase()}${verb.slice(1)}, of ${selectionWords(selection)}`
+}
+
 /** The one error group that a run takes from; null where it is not about one. */
 export function groupOfSelection(selection: Readonly<Record<string, unknown>>): string | null {
   const { group_id } = (selection.filter ?? {}) as { group_id?: unknown }

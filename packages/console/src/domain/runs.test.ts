@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { leftWords, partsOf, progressWords, type RunFacts } from './runs.ts'
+import { leftWords, partsOf, progressWords, type RunFacts, runTitle } from './runs.ts'
 
 const none = { taken: 0, waiting: 0, done: 0, resolved: 0, failed: 0, failed_again: 0, withdrawn: 0, given_back: 0 }
 const runOf = (run: Partial<RunFacts>, progress: Partial<RunFacts['progress']>): RunFacts => ({
@@ -37,4 +37,13 @@ test('a run is said to be so far of what matched, and never further than that', 
   expect(progressWords(runOf({}, { done: 72 }))).toBe('completed, 72 of 72 done')
   // Messages that were being sent when the matching were counted came back, and were taken too.
   expect(progressWords(runOf({}, { done: 80 }))).toBe('completed, 80 done')
+})
+
+test('a run is named by what matched, or by what it took, where that is more', () => {
+  expect(runTitle(runOf({}, { done: 59 }))).toBe('give up · 72 messages')
+  expect(runTitle(runOf({}, { done: 80 }))).toBe('give up · 80 messages')
+  expect(runTitle(runOf({ kind: 'retry', matched: { value: 0, relation: 'eq' } }, { taken: 1 }))).toBe(
+    'retry · 1 message',
+  )
+  expect(runTitle(runOf({ matched: { value: 72, relation: 'gte' } }, { done: 59 }))).toBe('give up · ≥ 72 messages')
 })

@@ -92,10 +92,15 @@ const verbs: Readonly<Record<string, string>> = {
   origin: 'compare with originals',
 }
 
-/** "retry · 343 messages". */
-export function runTitle({ kind, matched, target_topic, adopt = false }: RunFacts): string {
+/**
+ * "retry · 343 messages": those that matched when it began, or what it has taken, where that is more. What was being sent
+ * when the matching were counted may be taken too.
+ */
+export function runTitle({ kind, matched, target_topic, adopt = false, progress }: RunFacts): string {
   const to = kind === 'redirect' && target_topic !== null ? ` to ${target_topic}` : ''
-  return `${verbs[kind] ?? kind} · ${totalText(matched)} ${plural(matched.value, 'message')}${to}${adopt ? ', and adopt' : ''}`
+  const count = Math.max(matched.value, progress.taken + progress.done)
+  const total = count > matched.value ? numberText(count) : totalText(matched)
+  return `${verbs[kind] ?? kind} · ${total} ${plural(count, 'message')}${to}${adopt ? ', and adopt' : ''}`
 }
 
 /** "34 of 185 sent, 11 came back, 38/s, about 3 s left". */

@@ -200,11 +200,16 @@ export function runText(run: Run): string {
     `${run.kind} ${run.id}`,
     `  ${run.status}${run.status_reason ? `: ${plain(run.status_reason)}` : ''}`,
     `  by ${plain(run.actor)}, ${run.created_at}${run.reason ? `: ${plain(run.reason)}` : ''}`,
-    `  ${matched.relation === 'gte' ? 'at least ' : ''}${count(matched.value)} matched, ${count(progress.waiting)} waiting`,
+    `  ${matchedText(matched)} matched, ${count(progress.waiting)} waiting`,
     `  ${count(acted(progress))} ${run.kind === 'retry' || run.kind === 'redirect' ? 'sent' : 'done'}, ${count(progress.failed)} failed, ${count(progress.failed_again)} failed again`,
     ...(skipped.length > 0 ? [`  left alone: ${skipped.join(', ')}`] : []),
     ...(progress.verdicts === null ? [] : [`  after that: ${verdictsText(run) || 'nothing'}`]),
   ].join('\n')
+}
+
+/** "at least 1,000,000" where counting ended early. */
+function matchedText({ relation, value }: Run['matched']): string {
+  return `${relation === 'gte' ? 'at least ' : ''}${count(value)}`
 }
 
 function runTable(runs: readonly Run[], { table }: Session): string {
@@ -215,7 +220,7 @@ function runTable(runs: readonly Run[], { table }: Session): string {
       { title: 'RUN', value: ({ id }) => id, whole: true },
       { title: 'KIND', value: ({ kind }) => kind },
       { title: 'STATUS', value: ({ status }) => status },
-      { title: 'MATCHED', value: ({ matched }) => count(matched.value), right: true },
+      { title: 'MATCHED', value: ({ matched }) => matchedText(matched), right: true },
       { title: 'DONE', value: ({ progress }) => count(acted(progress)), right: true },
       { title: 'FAILED AGAIN', value: ({ progress }) => count(progress.failed_again), right: true, rank: 2 },
       { title: 'STARTED', value: ({ created_at }) => ago(created_at, now), right: true, rank: 1 },

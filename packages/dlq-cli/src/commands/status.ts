@@ -32,7 +32,8 @@ function statusText(status: Status, { table }: Session): string {
     `${rate(status.ingest.per_minute)} stored and ${rate(retry.per_minute)} sent a minute` +
       (retry.success_rate === null
         ? ''
-        : `, ${Math.round(retry.success_rate * 100)} % of the attempts of five minutes have stayed away so far`),
+        : // Not rounded up: "100 %" would say that nothing came back.
+          `, ${Math.floor(retry.success_rate * 100)} % of the attempts of five minutes have stayed away so far`),
     ...losses(status, now),
     ...status.held_topics.map(
       ({ topic, reason, since }) => `HELD ${plain(topic)}, since ${ago(since, now)}: ${plain(reason)}`,

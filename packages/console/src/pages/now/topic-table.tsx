@@ -39,7 +39,7 @@ export function TopicTable({ topics }: { topics: Status['topics'] }) {
                   </Link>
                 </td>
                 <td>
-                  <Link to="/messages" search={{ ...search, status: 'PENDING' }}>
+                  <Link to="/messages" search={{ ...search, status: 'PENDING,RETRYING' }}>
                     <StatusCount status="PENDING" count={counts.PENDING + counts.RETRYING} />
                   </Link>
                 </td>

@@ -8,7 +8,7 @@ import type { ExactSurvey } from '../../data/queries/runs.ts'
 import { filterOf, type Search } from '../../domain/addresses.ts'
 import { holdsStale } from '../../domain/blast-words.ts'
 import { patchWords, readPatch } from '../../domain/payload/patch-from-texts.ts'
-import { type Draft, ineligibleWords, selectionWords, sends } from '../../domain/run-draft.ts'
+import { type Draft, ineligibleWords, meantWords, sends } from '../../domain/run-draft.ts'
 import { totalText } from '../../domain/runs.ts'
 import { counted, headOf, numberText } from '../../domain/words.ts'
 import { Blast } from './blast.tsx'
@@ -40,7 +40,7 @@ export function Survey({ survey, draft, patch, selection, onForce, onSendStale }
   return (
     <div className={styles.survey}>
       <p>
-        <strong className={styles.large}>{totalText(matched)}</strong> of {selectionWords(draft.selection)}
+        <strong className={styles.large}>{totalText(matched)}</strong> {meantWords(draft)}
         {eligible === matched.value ? '' : `; ${numberText(eligible)} can be taken now`}
       </p>
       {complete ? null : (

@@ -106,7 +106,12 @@ function statusChecks(status: Status, { now, isLimited }: { now: number; isLimit
     )
   for (const { topic, reason, since } of held)
     add('held', 'warning', `${plain(topic)} since ${ago(since, now)}: ${plain(reason)}`)
-  if (status.paused_groups > 0) add('paused', 'warning', `${count(status.paused_groups)} error groups are paused`)
+  if (status.paused_groups > 0)
+    add(
+      'paused',
+      'warning',
+      `${count(status.paused_groups)} error ${status.paused_groups === 1 ? 'group is' : 'groups are'} paused`,
+    )
   if (summary !== null && summary.drift !== 0)
     add(
       'counts',

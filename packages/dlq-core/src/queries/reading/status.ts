@@ -26,7 +26,8 @@ export async function readFleetStatus(sql: Sql, { scope }: { scope: TopicScope }
       select
         (select count(*)::int from dlq.dlq_topics t where gone_at is null and ${topicInScope(sql, scope, 't.topic')}) as dlq_topics,
         (select max(updated_at) from dlq.dlq_positions p where ${topicInScope(sql, scope, 'p.topic')}) as stored_at,
-        (select count(*)::int from dlq.dlq_group_pauses g
+        -- A group has a pause for each of its original topics.
+        (select count(distinct group_id)::int from dlq.dlq_group_pauses g
          where resumed_at is null and ${topicInScope(sql, scope, 'g.original_topic')}) as paused_groups`,
     sql<FleetStatus['retriers']>`
       select id, publishes, fault, started_at, seen_at from dlq.dlq_retriers

@@ -40,15 +40,21 @@ test('the status names the ingesters with what they read and how far they are be
 test('the status has the number of messages, and the processes that handle them', async () => {
   await insert()
   await insert({ original_topic: 'pay.in', status: 'DEAD' })
+  await insert({ original_topic: 'pay.in', consumer_group: 'mail' })
   await database.sql`
     insert into dlq.dlq_retriers (id, publishes, fault, seen_at)
     values ('r1', 'exactly-once', 'no brokers', now()), ('r2', 'nothing', null, now() - interval '1 hour')`
   await holdTopics(['orders', 'pay.in'])
+  // Two error groups, one of them for two original topics.
+  await database.sql`
+    insert into dlq.dlq_group_pauses (original_topic, group_id, reason, probe_at, resumed_at)
+    select topic, ('00000000-0000-7000-8000-00000000000' || n)::uuid, '20 failed again', now(), case n when 3 then now() end
+    from (values ('orders', 1), ('pay.in', 1), ('orders', 2), ('orders', 3)) paused (topic, n)`
   expect(await bodyOf('status')).toMatchObject({
-    counts: { PENDING: 1, DEAD: 1 },
+    counts: { PENDING: 2, DEAD: 1 },
     dlq_topics: 3,
     stored_at: null,
-    paused_groups: 0,
+    paused_groups: 2,
     held_topics: [
       { topic: 'orders', reason: 'orders is refused', since: '2026-06-01T12:00:00.000+00:00' },
       { topic: 'pay.in' },
@@ -56,8 +62,14 @@ test('the status has the number of messages, and the processes that handle them'
     retriers: [{ id: 'r1', publishes: 'exactly-once', fault: 'no brokers' }],
   })
   expect(await bodyOf('status', limited)).toMatchObject({
-    counts: { PENDING: 0, DEAD: 1 },
+    counts: { PENDING: 1, DEAD: 1 },
+    // Nothing of the second consumer group waits.
+    topics: [
+      { consumer_group: 'mail', oldest_pending_at: expect.any(String) },
+      { consumer_group: null, oldest_pending_at: null },
+    ],
     dlq_topics: 1,
+    paused_groups: 1,
     held_topics: [{ topic: 'pay.in' }],
   })
 })

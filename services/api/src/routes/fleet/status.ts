@@ -104,7 +104,8 @@ export const statusRoutes = [
       summary: 'Counts by topic, consumer group and status; ages and rates',
       description: [
         `At most ${maxLines} topics and consumer groups, those with most open messages first. \`counts\` are those of all.`,
-        '`oldest_pending_at` is the time of the oldest record of the topic that waits, whatever its consumer group.',
+        '`oldest_pending_at` is the time of the oldest record of the topic that waits, whatever its consumer group; null where',
+        'the consumer group has none that waits.',
         '`success_rate`: of the retries of the last five minutes, the share that was not refused and has not failed again',
         'so far. Rates look at 100,000 rows at most.',
       ].join(' '),
@@ -192,7 +193,7 @@ export const statusRoutes = [
           original_topic,
           consumer_group,
           counts,
-          oldest_pending_at: earliest([oldest.get(original_topic)].filter((time) => time !== undefined)),
+          oldest_pending_at: counts.PENDING === 0 ? null : earliest([oldest.get(original_topic) ?? []].flat()),
         })),
         ingest: { per_minute: activity.ingested },
         retry: {

@@ -24,7 +24,8 @@ export type GroupsSearch = {
   owner?: string
   sort?: string
 }
-export type GroupSearch = { n?: string; view?: string; status?: string }
+/** `open`: the id of the message that is shown; the newest unless it is given. */
+export type GroupSearch = { open?: string; view?: string; status?: string }
 export type MessagesSearch = MessageFilter & { sort?: string; open?: string }
 export type MessageSearch = { tab?: string; view?: string; in?: string }
 export type DraftSearch = MessageFilter & {

@@ -136,3 +136,26 @@ test('of several groups that are triaged at once, the one that the API refused c
   await row('KeptFailure').waitFor()
   expect(await row('LeftFailure').count()).toBe(0)
 })
+
+test('what is pressed while the list of another filter is on its way selects nothing of the one before', async () => {
+  for (const original_topic of ['browser-before', 'browser-after'])
+    await insertMessageRow(console_.sql, { original_topic, status: 'DEAD', error_message: `of ${original_topic}` })
+  const page = await console_.open('/messages?topic=browser-before')
+  await page.getByText('of browser-before').waitFor()
+  const { promise: late, resolve: come } = Promise.withResolvers<void>()
+  await page.route(/\/api\/v1\/messages\?.*browser-after/, async (route) => {
+    await late
+    await route.continue()
+  })
+  await page
+    .getByRole('textbox', { name: 'Filter' })
+    .or(page.getByRole('combobox', { name: 'Filter' }))
+    .fill('topic:browser-after')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/browser-after/)
+  await page.getByRole('checkbox', { name: 'Select what is loaded' }).click({ force: true })
+  come()
+  await page.getByText('of browser-after').waitFor()
+  await page.getByText('All 1 that match:').waitFor()
+  expect(await page.getByText('1 message selected').count()).toBe(0)
+})

@@ -28,6 +28,26 @@ test('the answer for one message is not shown at the next one', async () => {
   expect(await page.getByText('sent to browser-neighbours').count()).toBe(0)
 })
 
+test('the message that is open in its group is the same after a reload, though newer ones have come', async () => {
+  const insert = (n: number) =>
+    insertGroupedRow(console_, {
+      ...{ original_topic: 'browser-opened', error_class: 'OpenedFailure', error_message: 'it is open' },
+      ...{ record_value: Buffer.from(`{"number":${n}}`), record_headers: console_.sql.json([]) },
+    })
+  const first = await insert(1)
+  await insert(2)
+  const [row] = await console_.sql<[{ group_id: string }]>`
+    select group_id from dlq.dlq_messages where id = ${first}`
+  const page = await console_.open(`/groups/${row.group_id}`)
+  await page.getByText('"number": 2').waitFor()
+  await page.keyboard.press('j')
+  await page.getByText('"number": 1').waitFor()
+  await insert(3)
+  await page.reload()
+  await page.getByRole('heading', { name: 'Message 3' }).waitFor()
+  await page.getByText('"number": 1').waitFor()
+})
+
 test('the draft of a run over a thousand chosen messages can be reloaded and passed on', async () => {
   await console_.sql`
     insert into dlq.dlq_messages (original_topic, error_message, status)

@@ -2,6 +2,7 @@
 
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { countSteps } from '../src/browser/counted-steps.ts'
 import { insertGroupedRow } from '../src/browser/grouped-rows.ts'
 import { useConsole } from '../src/browser/use-console.ts'
 
@@ -171,4 +172,31 @@ test('messages of a group stay while they cannot be read again, and a value that
   await other.unroute(/\/value$/)
   await other.getByRole('button', { name: 'Try again' }).click()
   await other.getByText('"amount": -5').waitFor()
+})
+
+test('a change whose answer was lost is not said to be undone', async () => {
+  const lose = async (page: Page, url: RegExp, isMeant: (asked: string) => boolean) => {
+    let isLost = false
+    await page.route(url, async (route) => {
+      if (isLost || !isMeant(`${route.request().method()} ${route.request().postData()}`)) return route.fallback()
+      isLost = true
+      await route.fetch()
+      await route.abort('connectionreset')
+    })
+  }
+  const id = await letter({ error_class: 'com.example.LostException' })
+  const page = await console_.open(`/messages/${id}/edit`, { expected })
+  await page.getByRole('button', { name: 'Review' }).waitFor()
+  await countSteps(page, 'keyboard').type('5')
+  await page.keyboard.press('ControlOrMeta+Enter')
+  await lose(page, /\/messages\/[^/]+$/, (asked) => asked.startsWith('PATCH'))
+  await page.getByRole('button', { name: 'Save only' }).click()
+  await page.getByText('the API does not answer').waitFor()
+  await page.getByRole('button', { name: 'Save only' }).click()
+  await page.getByText('Its value is what you typed.').waitFor()
+
+  const draft = await console_.open(`/runs/new?kind=dead&ids=${id}`, { expected })
+  await lose(draft, /\/api\/v1\/runs$/, (asked) => !asked.includes('dry_run'))
+  await draft.getByRole('button', { name: /^Give up 1/ }).click()
+  await draft.getByText('It may have started all the same').waitFor()
 })

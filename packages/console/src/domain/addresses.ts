@@ -54,7 +54,7 @@ const timeNames: ReadonlySet<string> = new Set(['from', 'to', 'arrived_from', 'a
 const known: ReadonlySet<string> = new Set(filterNames)
 
 /** What belongs to the page and not to the filter. */
-const pageNames: ReadonlySet<string> = new Set(['sort', 'tab', 'view', 'open', 'at', 'in', 'n', 'state'])
+const pageNames: ReadonlySet<string> = new Set(['sort', 'tab', 'view', 'open', 'at', 'in', 'state'])
 
 export function filterOf(search: Search): MessageFilter {
   return Object.fromEntries(filterNames.flatMap((name) => (search[name] ? [[name, search[name]]] : [])))

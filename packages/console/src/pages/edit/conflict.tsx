@@ -34,6 +34,8 @@ export function Conflict({ id, mine, onTheirs, onMine }: Props) {
   })
   const read = bytes.data == null ? null : readValue(bytes.data)
   const theirs = read === null || read.kind === 'bytes' ? null : layOut(read.text)
+  // So it is where a save was done, and its answer was lost.
+  const isSaved = theirs !== null && mine !== null && theirs === layOut(mine)
   const last = audit.isFetchedAfterMount ? audit.data?.[0] : undefined
   useEffect(() => {
     document.querySelector<HTMLElement>('[data-conflict]')?.scrollIntoView({ block: 'nearest' })
@@ -50,11 +52,11 @@ export function Conflict({ id, mine, onTheirs, onMine }: Props) {
               {last.reason === null ? '' : ` (${last.reason})`}, <Time at={last.at} />.
             </>
           )}{' '}
-          Nothing was saved. What you typed is kept.
+          {isSaved ? 'Its value is what you typed.' : 'Nothing was saved. What you typed is kept.'}
         </Verdict>
       </div>
       <QueryFault query={detail} what="It cannot be read as it is now" />
-      {theirs === null || mine === null ? null : (
+      {theirs === null || mine === null || isSaved ? null : (
         <>
           <p className={styles.quiet}>From what it is now to what you typed:</p>
           <CodeEditor key={theirs} text={layOut(mine)} original={theirs} label="From theirs to yours" />

@@ -1,4 +1,5 @@
-// The messages of a group, the newest first, one of them open. The choice stays on its message while newer ones come in.
+// The messages of a group, the newest first, one of them open. The address names it, so that a link, a reload and the way
+// back show the same message while newer ones come in.
 
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
@@ -20,33 +21,38 @@ type Props = {
   id: string
   query: ReturnType<typeof messagesQuery>
   total: number
-  /** The place of the open message among those that are loaded, from 1. */
-  at: number
+  /** The id of the message that is to be open; null: the newest. */
+  asked: string | null
   look: ValueLook | null
   onShow: (id: string | null) => void
 }
 
-export function GroupMessages({ id, query, total, at, look, onShow }: Props) {
+export function GroupMessages({ id, query, total, asked, look, onShow }: Props) {
   const navigate = useNavigate({ from: '/groups/$id' })
   const list = useInfiniteQuery(query)
   const messages = list.data?.pages.flatMap((page) => page.messages) ?? []
-  const place = Math.min(at, Math.max(1, messages.length))
-  const open = messages[place - 1]
-  const openId = open?.id ?? null
+  const openId = asked ?? messages[0]?.id ?? null
+  // From 1; 0 where it is not among those that are loaded: then it has no neighbours yet.
+  const place = messages.findIndex((message) => message.id === openId) + 1
   useEffect(() => onShow(openId), [openId, onShow])
   const go = (to: number) => {
-    if (to < 1 || to > messages.length) return
+    const next = messages[to - 1]
+    if (next === undefined) return
     void navigate({
       params: { id },
-      search: (old) => ({ ...old, n: to === 1 ? undefined : String(to) }) as never,
+      search: (old) => ({ ...old, open: to === 1 ? undefined : next.id }) as never,
       replace: true,
     })
   }
+  const newer = () => go(place - 1)
+  const older = () => {
+    if (place > 0) go(place + 1)
+  }
   useKeys({
-    j: () => go(place + 1),
-    k: () => go(place - 1),
-    ']': () => go(place + 1),
-    '[': () => go(place - 1),
+    j: older,
+    k: newer,
+    ']': older,
+    '[': newer,
     '.': () => void list.refetch(),
     o: () => {
       if (openId !== null)
@@ -55,30 +61,32 @@ export function GroupMessages({ id, query, total, at, look, onShow }: Props) {
   })
   const fault = list.error === null ? null : <QueryFault query={list} what="The messages cannot be read" withAge />
   if (list.data === undefined) return fault
-  if (open === undefined) return <Empty>No message is left in this group.</Empty>
+  if (openId === null) return <Empty>No message is left in this group.</Empty>
   return (
     <div className={styles.split}>
       <Section
-        title={place === 1 ? 'Newest' : `Message ${place}`}
+        title={place === 1 ? 'Newest' : place === 0 ? 'Message' : `Message ${place}`}
         aside={
           <>
-            <Button look="quiet" label="Newer" isDisabled={place === 1} onPress={() => go(place - 1)}>
+            <Button look="quiet" label="Newer" isDisabled={place <= 1} onPress={newer}>
               ‹
             </Button>
-            <span>
-              {numberText(place)} of {numberText(total)}
-            </span>
-            <Button look="quiet" label="Older" isDisabled={place === messages.length} onPress={() => go(place + 1)}>
+            {place === 0 ? null : (
+              <span>
+                {numberText(place)} of {numberText(total)}
+              </span>
+            )}
+            <Button look="quiet" label="Older" isDisabled={place === 0 || place === messages.length} onPress={older}>
               ›
             </Button>
-            <Link to="/messages/$id" params={{ id: open.id }} search={{ in: `group_id=${id}` }}>
+            <Link to="/messages/$id" params={{ id: openId }} search={{ in: `group_id=${id}` }}>
               Open
             </Link>
           </>
         }
       >
         <MessageGlance
-          id={open.id}
+          id={openId}
           look={look}
           onLook={(view) =>
             void navigate({ params: { id }, search: (old) => ({ ...old, view }) as never, replace: true })

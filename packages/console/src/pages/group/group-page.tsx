@@ -39,7 +39,7 @@ const route = getRouteApi('/groups/$id')
 
 export function GroupPage() {
   const { id } = route.useParams()
-  const { n, view } = route.useSearch()
+  const { open, view } = route.useSearch()
   const navigate = useNavigate()
   const live = useLive(5000)
   const group = useQuery({ ...groupQuery(id), refetchInterval: live })
@@ -162,7 +162,7 @@ export function GroupPage() {
         id={id}
         query={messagesQuery({ group_id: id }, 'newest', 50)}
         total={totalOf(counts)}
-        at={Math.max(1, Number(n ?? 1) || 1)}
+        asked={open ?? null}
         look={view === 'json' || view === 'text' || view === 'hex' ? view : null}
         onShow={setShown}
       />

@@ -46,6 +46,10 @@ export function MessagesPage() {
     setChosenFor(printSearch(filter))
     setChosen(new Set())
   }
+  const choose = (ids: ReadonlySet<string>) => {
+    // Until the list of another filter has come, the rows of the one before are shown: none of them is meant.
+    if (!list.isPlaceholderData) setChosen(ids)
+  }
   const last = lastPage?.pagination
   const unknown = unknownNames(search as Search)
   const allLoaded = kept.rows.every(({ id }) => chosen.has(id))
@@ -105,7 +109,9 @@ export function MessagesPage() {
       {slow ? <Skeleton rows={12} /> : null}
       {chosen.size === 0 ? (
         <Selected
-          text={total === null || total.value === 0 ? null : `All ${totalText(total)} that match`}
+          text={
+            total === null || total.value === 0 || list.isPlaceholderData ? null : `All ${totalText(total)} that match`
+          }
           search={pinned as Record<string, string>}
         />
       ) : (
@@ -140,7 +146,7 @@ export function MessagesPage() {
           hasMore={list.hasNextPage}
           onShow={(first, last) => void show(first, last)}
           chosen={chosen}
-          onChoose={setChosen}
+          onChoose={choose}
           from={printSearch({ ...filter, sort: search.sort }).slice(1)}
         />
       )}

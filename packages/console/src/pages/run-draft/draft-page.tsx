@@ -98,6 +98,8 @@ export function DraftPage() {
     onError: (error) => {
       // The count has changed: both numbers are shown, and the new one has to be agreed to.
       if (faultOf(error).status === 409) void survey.refetch()
+      // Where no answer came it may have started all the same; then it is in the bar below.
+      else void client.invalidateQueries({ queryKey: ['runs'] })
     },
   })
   const go = () => {
@@ -201,7 +203,9 @@ export function DraftPage() {
                 }
               />
             ) : null}
-            {start.error === null ? null : <FaultText fault={faultOf(start.error)} what="Not started" />}
+            {start.error === null ? null : (
+              <FaultText fault={faultOf(start.error)} what={notStarted(faultOf(start.error).status)} />
+            )}
             <Button
               type="submit"
               look={draft.kind === 'delete' || draft.kind === 'purge' ? 'danger' : 'primary'}
@@ -222,4 +226,11 @@ export function DraftPage() {
       </div>
     </>
   )
+}
+
+/** What is known after a start without a run: an answer may be lost where the run is not. */
+function notStarted(status: number): string {
+  return [0, 502, 504].includes(status)
+    ? 'It may have started all the same: look at the runs before you start it again'
+    : 'Not started'
 }

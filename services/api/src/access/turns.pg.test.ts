@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { untilWaitingForLock } from 'dlq-testing/postgres/lock-waits.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
@@ -27,4 +28,24 @@ test('a sender whose requests wait for the database leaves connections to others
   const statuses = await Promise.all(waiting.waiting.map(async (answer) => (await answer).status))
   expect(statuses.filter((status) => status === 200)).toHaveLength(1)
   expect(statuses.filter((status) => status === 409)).toHaveLength(statuses.length - 1)
+})
+
+test('the exports of a sender, however many, leave connections to others', async () => {
+  const app = createTestApp(service.sql, {
+    authenticate: async (actor) => ({ actor: actor!, grants: [{ role: 'read', topics: null }] }),
+  })
+  const as = (actor: string) => ({ headers: { authorization: actor } })
+  const { exports, isAnswered } = await database.sql.begin(async (sql) => {
+    await sql`lock table dlq.dlq_messages in access exclusive mode`
+    const exports = Array.from({ length: 20 }, async () => {
+      const answer = await app('GET /api/v1/messages/export?format=ndjson', as('ann'))
+      await answer.text()
+      return answer.status
+    })
+    await untilWaitingForLock(database, 2)
+    const asked = app('GET /api/v1/audit', as('bob')).then(({ status }) => status === 200)
+    return { exports, isAnswered: await Promise.race([asked, sleep(4000, false)]) }
+  })
+  expect(isAnswered).toBe(true)
+  expect(new Set(await Promise.all(exports))).toEqual(new Set([200]))
 })

@@ -100,8 +100,11 @@ export function createApp(given: AppDeps): Hono<ApiEnv> {
   })
 
   const streams = createStreams()
+  // Long answers of one sender read in turns, so that they leave connections to his other requests and to everybody.
+  const readingTurns = createTurns({ perActor: Math.max(1, Math.floor(sql.options.max / 5)) })
   app.use(async (c, next) => {
     c.set('streams', streams)
+    c.set('readingTurns', readingTurns)
     await next()
   })
 

@@ -37,6 +37,7 @@ import type { Context } from 'hono'
 import type { Registry } from 'prom-client'
 import * as v from 'valibot'
 import type { Access, Acting, Role } from '../access/access.ts'
+import type { Turns } from '../access/turns.ts'
 import type { ConsoleConfig } from '../console/console-config.ts'
 import type { FleetEvents } from '../fleet/fleet-events.ts'
 import type { CursorSeal } from '../lists/cursor-seal.ts'
@@ -55,6 +56,8 @@ export type ApiEnv = {
     body: Buffer
     /** The answers that are streamed. */
     streams: Places
+    /** For what they read of the database. */
+    readingTurns: Turns
     span: Span
   }
 }

@@ -6,6 +6,8 @@ import { searchMessages } from 'dlq-core/queries/reading/message-search.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
 import type { PayloadReader } from 'dlq-core/runtime/schemas/payload-reader.ts'
 import type { Context } from 'hono'
+import { anonymous } from '../access/access.ts'
+import type { ApiEnv } from '../http/define-route.ts'
 import { streamText } from '../http/stream-text.ts'
 import { type Shown, shown } from '../masks/shown.ts'
 import type { Sight } from '../masks/sight.ts'
@@ -32,7 +34,7 @@ const writers: Record<ExportFormat, Writer> = {
 }
 
 export function exportMessages(
-  c: Context,
+  c: Context<ApiEnv>,
   sql: Sql,
   {
     search,
@@ -49,12 +51,15 @@ export function exportMessages(
   },
 ): Response {
   const { type, begin, between, end, line } = writers[format]
+  const { actor } = c.get('access')
+  // Who needs no token is everybody.
+  const inTurn: InTurn = (work) => (actor === anonymous.actor ? work() : c.get('readingTurns')(actor, signal, work))
   const archived = search.filter.archived ?? false
 
   async function* pieces() {
     yield begin
     let written = 0
-    for await (const row of allRows(sql, { search, payloads, signal, archived })) {
+    for await (const row of allRows(sql, { search, payloads, signal, archived, inTurn })) {
       yield (written === 0 ? '' : between) + line(shown(row, sight))
       written++
     }
@@ -67,6 +72,8 @@ export function exportMessages(
   })
 }
 
+type InTurn = <T>(work: () => Promise<T>) => Promise<T>
+
 async function* allRows(
   sql: Sql,
   {
@@ -74,12 +81,19 @@ async function* allRows(
     payloads,
     signal,
     archived,
-  }: { search: MessageSearch; payloads: PayloadReader | null; signal: AbortSignal; archived: boolean },
+    inTurn,
+  }: {
+    search: MessageSearch
+    payloads: PayloadReader | null
+    signal: AbortSignal
+    archived: boolean
+    inTurn: InTurn
+  },
 ): AsyncGenerator<DecodedRow> {
   for (let after: readonly string[] | null = null; ; ) {
     // A cut-off answer tells the client that something is missing; a proper end would not.
     signal.throwIfAborted()
-    const { rows, examinedTo } = await searchMessages(sql, { search, after, limit: pageSize, examine })
+    const { rows, examinedTo } = await inTurn(() => searchMessages(sql, { search, after, limit: pageSize, examine }))
     yield* wholeRows(sql, await decodeRows(payloads, rows), { archived, payloads })
     if (examinedTo === null && rows.length < pageSize) return
     after = examinedTo ?? keyOf(rows.at(-1)!)

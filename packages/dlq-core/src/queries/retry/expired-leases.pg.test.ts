@@ -91,6 +91,12 @@ describe('a RETRYING message that nobody holds', () => {
     expect(await read(onRequest)).toMatchObject({ status: 'PENDING', next_retry_at: null })
   })
 
+  test('has no time once its route holds it, and nobody’s request', async () => {
+    const id = await insertUnheld({ held_by_route: true, retry_requested: true })
+    expect(await releaseUnheld(service.sql, { afterMs, limit: 10 })).toHaveLength(1)
+    expect(await read(id)).toMatchObject({ status: 'PENDING', next_retry_at: null, retry_requested: false })
+  })
+
   test('stays for the lease time; and what a slot or a lease holds, or a transaction settles, stays', async () => {
     const kept = [
       await insertUnheld({ updated_at: ago(60) }),

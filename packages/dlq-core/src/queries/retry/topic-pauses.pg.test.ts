@@ -6,7 +6,7 @@ import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { claimDue } from 'dlq-testing/rows/claim-due.ts'
 import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, expect, test } from 'vitest'
-import { forgetEndedPauses, listTopicPauses, pauseTopic, resumeTopic } from './topic-pauses.ts'
+import { forgetEndedPauses, listPausedIngestion, listTopicPauses, pauseTopic, resumeTopic } from './topic-pauses.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
@@ -28,6 +28,7 @@ test('a claim takes nothing of a paused original topic, and what is left of a pa
   await pauseTopic(service.sql, { topic: 'b.dlq', what: 'ingestion', by: 'maria', reason: 'down', until: null })
   await pause('mail')
   await pause('a.dlq')
+  expect(await listPausedIngestion(service.sql)).toEqual(['b.dlq'])
   expect(await claim()).toEqual([b, d].toSorted())
   await resumeTopic(service.sql, { topic: 'a.dlq', what: 'retries' })
   expect(await claim()).toEqual([a])

@@ -26,17 +26,21 @@ export function streamText(
 ): Response {
   // Nobody would read it.
   if (c.req.method === 'HEAD') return c.body(null, 200, { ...headers, [streamed]: 'no' })
-  takePlace(c)
+  const giveBack = takePlace(c)
   const encoder = new TextEncoder()
   const stream = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         let chunk = ''
         while (chunk.length < chunkBytes) {
-          const { done, value } = await pieces.next()
+          const { done, value } = await pieces.next().catch((error: unknown) => {
+            giveBack.atEnd()
+            throw error
+          })
           if (done) {
             if (chunk !== '') controller.enqueue(encoder.encode(chunk))
             controller.close()
+            giveBack.atEnd()
             return
           }
           chunk += value
@@ -44,6 +48,7 @@ export function streamText(
         controller.enqueue(encoder.encode(chunk))
       },
       async cancel() {
+        giveBack.atEnd()
         await pieces.return(undefined)
       },
     },
@@ -54,12 +59,11 @@ export function streamText(
 
 /**
  * Held until the answer has been sent, or its connection is gone: also where another answer was sent instead, because this
- * one came too late. Tests that do not listen have no connection, and take no place.
+ * one came too late. Tests that do not listen have no connection, only the end of the stream.
  */
-function takePlace(c: Context<ApiEnv>): void {
-  const { outgoing } = (c.env ?? {}) as { outgoing?: ServerResponse }
-  if (outgoing === undefined) return
-  const place = c.get('streams').take(c.get('access').actor)
+function takePlace(c: Context<ApiEnv>): { atEnd: () => void } {
+  const place = c.get('streams')?.take(c.get('access').actor)
+  if (place === undefined) return { atEnd: () => {} }
   if (!place.isTaken) {
     const whose = place.by === 'own' ? 'your other' : 'other'
     throw new ApiError(
@@ -67,6 +71,14 @@ function takePlace(c: Context<ApiEnv>): void {
       `${whose} long answers are being read; try again when they have ended`,
     )
   }
-  if (outgoing.closed) place.giveBack()
-  else outgoing.once('close', place.giveBack)
+  let isHeld = true
+  const giveBack = () => {
+    if (isHeld) place.giveBack()
+    isHeld = false
+  }
+  const { outgoing } = (c.env ?? {}) as { outgoing?: ServerResponse }
+  if (outgoing === undefined) return { atEnd: giveBack }
+  if (outgoing.closed) giveBack()
+  else outgoing.once('close', giveBack)
+  return { atEnd: () => {} }
 }

@@ -22,13 +22,16 @@ const chunkSize = 500
 /** What is under way is held when it is given back. Twice, because a message may be claimed between two walks. */
 const walks = ['RETRYING', 'PENDING', 'RETRYING', 'DEAD'] as const
 
-/** Changes at most `maxChunks` chunks, and ends early where the signal aborts. Returns how many messages it changed. */
+/**
+ * Changes at most `maxChunks` chunks, and ends early where the signal aborts. Nothing follows a state that is not the
+ * route's any more. Returns how many messages it changed.
+ */
 export async function applyRoute(
   { sql, policyOf, dlqPatterns, now, random }: ApplyRouteDeps,
   { dlq_topic, original_topic, state }: Route & { state: RouteState },
   { maxChunks, signal }: { maxChunks: number; signal: AbortSignal },
 ): Promise<{ changed: number; isDone: boolean }> {
-  const route = { dlq_topic, original_topic }
+  const route = { dlq_topic, original_topic, state }
   const hazard = replayHazard(original_topic, { source: 'header', dlqPatterns, partition: null })
   const dueAt = () => (hazard === null ? nextRetryAt(policyOf(route), 0, now(), random()) : null)
   let changed = 0

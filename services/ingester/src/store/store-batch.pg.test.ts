@@ -3,7 +3,7 @@
 import { deriveMessageId } from 'dlq-core/domain/record/message-id.ts'
 import type { DeadLetterRecord } from 'dlq-core/domain/record/record.ts'
 import { resetPosition } from 'dlq-core/queries/ingest/positions.ts'
-import { letMessagesGo } from 'dlq-core/queries/routes/routes.ts'
+import { decideRoute, letMessagesGo } from 'dlq-core/queries/routes/routes.ts'
 import { archiveMessages } from 'dlq-core/queries/upkeep/archive.ts'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
@@ -367,7 +367,8 @@ describe('records from before the subscription of their topic', () => {
     await database.sql`update dlq.dlq_positions set manual_below = 2`
     const [old, fresh] = [recordAt(1), recordAt(2)]
     await store([recordAt(0), old!, fresh!])
-    const route = { dlq_topic: partition.topic, original_topic: 'orders.events.v1' }
+    const route = { dlq_topic: partition.topic, original_topic: 'orders.events.v1', state: 'approved' as const }
+    await decideRoute(service.sql, { ...route, actor: 'ann', reason: null })
     await database.sql`update dlq.dlq_messages set held_by_route = true, next_retry_at = null`
     await letMessagesGo(service.sql, {
       ...{ route, status: 'PENDING', afterId: '00000000-0000-0000-0000-000000000000', limit: 10 },

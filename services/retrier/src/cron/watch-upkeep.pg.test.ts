@@ -1,6 +1,6 @@
 // What the gauges of scheduled jobs say of one that fails, and of one that rests at weekends.
 
-import { deleteOldCronRuns } from 'dlq-core/queries/upkeep/cron-runs.ts'
+import { beginCronRun, deleteOldCronRuns, listCronRuns, requestCronRun } from 'dlq-core/queries/upkeep/cron-runs.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
@@ -17,7 +17,7 @@ const dayMs = 86_400_000
 const friday = new Date(Math.floor(Date.now() / (7 * dayMs)) * 7 * dayMs + dayMs + 3 * 3_600_000)
 const daysLater = (days: number) => new Date(friday.getTime() + days * dayMs)
 
-beforeEach(() => emptyTables(database.sql, 'dlq.dlq_cron_jobs', 'dlq.dlq_cron_runs'))
+beforeEach(() => emptyTables(database.sql, 'dlq.dlq_cron_jobs', 'dlq.dlq_cron_runs', 'graphile_worker._private_jobs'))
 
 const run = (days: number, outcome: 'done' | 'failed') => database.sql`
   insert into dlq.dlq_cron_runs (job, tick, started_at, finished_at, outcome)
@@ -58,4 +58,21 @@ test.each([
   ['on Tuesday', 4.01, 1],
 ])('the interval of a job that rests at weekends is never shorter than its rest: %s', async (_, days, interval) => {
   expect((await gauges(daysLater(days), '0 3 * * 1-5')).interval).toBe(interval)
+})
+
+test('an execution whose last try died with its retrier has failed; one that has another try is under way', async () => {
+  const { sql } = database
+  await sql`insert into dlq.dlq_cron_jobs (name) values ('archive')`
+  const tick = await requestCronRun(service.sql, { job: 'archive', actor: 'ann', now: friday })
+  await beginCronRun(service.sql, { job: 'archive', tick: tick!, retrier: 'one' })
+  const outcome = async () => {
+    await gauges(daysLater(0), '0 3 * * *')
+    const [run] = await listCronRuns(service.sql, { job: 'archive', limit: 1 })
+    return [run!.outcome, run!.error]
+  }
+  expect(await outcome()).toEqual([null, null])
+  await sql`update graphile_worker._private_jobs set attempts = max_attempts, locked_at = now(), locked_by = 'one'`
+  expect(await outcome()).toEqual([null, null])
+  await sql`update graphile_worker._private_jobs set locked_at = null, locked_by = null`
+  expect(await outcome()).toEqual(['failed', 'its last try did not end: its retrier died'])
 })

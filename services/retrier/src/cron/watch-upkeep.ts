@@ -1,6 +1,6 @@
 // Watches, from every retrier, whether the scheduled jobs run. If none ran at all, no job could report it.
 
-import { lastCronSuccesses, writeCronJobs } from 'dlq-core/queries/upkeep/cron-runs.ts'
+import { endLostCronRuns, lastCronSuccesses, writeCronJobs } from 'dlq-core/queries/upkeep/cron-runs.ts'
 import { makePartitionsAhead, readPartitionLead } from 'dlq-core/queries/upkeep/partitions.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
@@ -82,6 +82,7 @@ export function createUpkeepWatch({ sql, log, metrics, jobs, now }: WatchDeps) {
       metrics.lead.set({ table }, months)
       if (months < 1) log.error({ table, months }, 'partitions_run_out')
     }
+    for (const lost of await endLostCronRuns(sql)) log.error(lost, 'cron_job_failed')
     for (const { job, at } of await lastCronSuccesses(sql)) metrics.lastSuccess.set({ cron: job }, at)
     return { more: false }
   }

@@ -2,10 +2,11 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openProof } from 'dlq-core/domain/erase/erase-proof.ts'
+import { erasureKey, idDigest, keyDigest } from 'dlq-core/domain/erase/erasure-digest.ts'
 import type { RunSelection } from 'dlq-core/domain/message/run.ts'
 import { eraseMessages } from 'dlq-core/queries/erase/erase-messages.ts'
 import { eraseFrames, retireFrames } from 'dlq-core/queries/erase/erase-traces.ts'
-import { readErasureKeys } from 'dlq-core/queries/erase/erasures.ts'
+import { findErasures, readErasureKeys } from 'dlq-core/queries/erase/erasures.ts'
 import { admitFrames, haveFrames } from 'dlq-core/queries/ingest/stack-frames.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
 import { untilWaitingForLock } from 'dlq-testing/postgres/lock-waits.ts'
@@ -16,6 +17,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import {
   canary,
   canaryKey,
+  cancelErasure,
   carryOut,
   enterErasure,
   findCanary,
@@ -109,6 +111,19 @@ describe('a run that erases', () => {
     const { proof } = await erase(await enter({ ids }))
     const times = new Map(openProof(proof).copies_in_kafka.map(({ topic, deleted_after }) => [topic, deleted_after]))
     expect(topics.map((topic) => times.get(topic))).toEqual(['2026-01-01T00:00:09.000Z', null, null, null])
+  })
+
+  test('that is cancelled leaves whole what comes of its keys later, and what it has erased stays erased', async () => {
+    const key = Buffer.from('mistaken')
+    const id = await insertMessageRow(database.sql, { record_key: key })
+    const run = await enter({ keys: [key.toString('base64')] })
+    await erase(run, { before: 'traces' })
+    await cancelErasure(service.sql, run)
+    const [known] = await readErasureKeys(service.sql)
+    const digestKey = erasureKey(known!.hmac_key)
+    const digests = [keyDigest(digestKey, key), idDigest(digestKey, id)]
+    expect((await findErasures(service.sql, digests)).map(({ digest }) => digest)).toEqual([digests[1]])
+    expect(await readMessageRow(database.sql, id)).toMatchObject({ record_key: null, error_message: 'erased' })
   })
 
   test('waits for a message that is being sent', async () => {

@@ -33,7 +33,7 @@ import {
   retireFrames,
   writeProof,
 } from 'dlq-core/queries/erase/erase-traces.ts'
-import { beginErasure, insertErasures, readErasureKeys } from 'dlq-core/queries/erase/erasures.ts'
+import { beginErasure, insertErasures, readErasureKeys, takeBackErasures } from 'dlq-core/queries/erase/erasures.ts'
 import { type HeldRun, holdRun, moveRun, writeProgress } from 'dlq-core/queries/runs/runs.ts'
 import type { Transaction } from 'dlq-core/runtime/database/database.ts'
 import { eraseReasons } from 'saga-core/store/saga-store.ts'
@@ -89,8 +89,17 @@ function step(name: string, work: (sql: Transaction, held: Held) => Promise<Chun
   }
 }
 
-/** Of a run that is cancelled: what it has erased stays erased, and it keeps no key. */
+/**
+ * Of a run that is cancelled: what it has erased stays erased, known by its ids, and it keeps no key. Dead letters of its
+ * keys that are stored from now on stay whole.
+ */
 async function forget(sql: Transaction, { run_id: id }: RunPayload): Promise<Chunk> {
+  const erasing = await readErasingRun(sql, id)
+  const { keys } = keysOf(erasing?.selection ?? '{"ids":[]}')
+  for (const key of await readErasureKeys(sql)) {
+    const digestKey = erasureKey(key.hmac_key)
+    await takeBackErasures(sql, { runId: id, digests: keys.map((one) => keyDigest(digestKey, one)) })
+  }
   await forgetItems(sql, id)
   await forgetSelection(sql, id)
   return { isLast: true }

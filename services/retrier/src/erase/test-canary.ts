@@ -162,6 +162,13 @@ export async function carryOut(
   return run as { status: string; proof: string; selection: string }
 }
 
+/** As a saga that is cancelled does after its last chunk. */
+export async function cancelErasure(sql: ServiceSql, id: string): Promise<void> {
+  const context = { payload: { run_id: id } } as StepContext<{ run_id: string }>
+  for (const { compensateChunk } of workflowOn(sql).steps.toReversed())
+    if (compensateChunk) await sql.begin((sql) => compensateChunk(sql, context))
+}
+
 /** Where the canary stands in tables. */
 export async function findCanary({ sql }: Database): Promise<string[]> {
   const tables = await sql`

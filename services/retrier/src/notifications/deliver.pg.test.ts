@@ -13,6 +13,7 @@ import {
   gatherEvent,
   listDeliveries,
   retryDelivery,
+  settleDelivery,
 } from 'dlq-core/queries/notifications/deliveries.ts'
 import { listChannels, recordChannels } from 'dlq-core/queries/notifications/routes.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
@@ -20,7 +21,7 @@ import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { Registry } from 'prom-client'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createDeliver } from './deliver.ts'
 import { createNotificationMetrics } from './notification-metrics.ts'
 
@@ -29,9 +30,14 @@ const service = useServiceDatabase(database)
 const folder = mkdtempSync(join(tmpdir(), 'dlq-channels-'))
 let answer: { status: number; headers?: Record<string, string> }
 let asked = 0
+/** What happens while the receiver is asked. */
+let meanwhile = async () => {}
 const server = createServer((request, response) => {
   asked += 1
-  request.resume().on('end', () => response.writeHead(answer.status, answer.headers).end())
+  request.resume().on('end', async () => {
+    await meanwhile()
+    response.writeHead(answer.status, answer.headers).end()
+  })
 })
 
 beforeAll(async () => {
@@ -46,6 +52,7 @@ beforeEach(async () => {
   await emptyTables(database.sql, 'dlq.dlq_events', 'dlq.dlq_deliveries', 'graphile_worker._private_jobs')
   await emptyTables(database.sql, 'dlq.dlq_notification_channels')
   asked = 0
+  meanwhile = async () => {}
 })
 
 /** Returns the delivery afterwards, and the metric's lines. */
@@ -122,4 +129,33 @@ test('a delivery whose events are forgotten is dead, and not sent without them',
   const { delivery, tries } = await deliver({ kind: 'begin', event_ids: [crypto.randomUUID()] })
   expect(delivery).toMatchObject({ state: 'dead', last_error: 'its events are forgotten' })
   expect([asked, tries]).toEqual([0, ['dlq_notification_tries_total{outcome="dead"} 1']])
+})
+
+describe('a retrier that was frozen while it asked the receiver', () => {
+  /** Another retrier takes the job, and makes the next try. */
+  const nextTry = async (state: 'delivered' | null) => {
+    const [waiting] = await listDeliveries(service.sql, { state: 'waiting', before: null, limit: 1 })
+    const { id, attempts } = (await beginDelivery(service.sql, waiting!.id))!
+    if (state !== null) await settleDelivery(service.sql, { id, attempts, state, status: 204, error: null })
+  }
+
+  test.each([500, 410])(
+    'leaves delivered what another one has delivered, whatever it is answered: %s',
+    async (status) => {
+      await recordChannels(service.sql, [{ name: 'chat', kind: 'slack', host: '127.0.0.1' }])
+      answer = { status }
+      meanwhile = () => nextTry('delivered')
+      const { delivery } = await deliver()
+      expect(delivery).toMatchObject({ state: 'delivered', attempts: 2, last_status: 204, last_error: null })
+      expect(await listChannels(service.sql)).toMatchObject([{ disabled_at: null, last_error: null }])
+      expect(await database.sql`select from graphile_worker.jobs`).toHaveLength(1)
+    },
+  )
+
+  test('says that it was delivered, also while another one tries again', async () => {
+    answer = { status: 204 }
+    meanwhile = () => nextTry(null)
+    const { delivery } = await deliver()
+    expect(delivery).toMatchObject({ state: 'delivered', attempts: 2, last_status: 204 })
+  })
 })

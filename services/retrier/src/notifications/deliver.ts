@@ -52,12 +52,12 @@ export function createDeliver(deps: DeliverDeps) {
     const { id, channel, attempts } = delivery
     metrics.deliveries.inc({ outcome: outcome.kind })
     if (outcome.kind === 'delivered') {
-      await settleDelivery(sql, { id, state: 'delivered', status: outcome.status, error: null })
+      await settleDelivery(sql, { id, attempts, state: 'delivered', status: outcome.status, error: null })
       return
     }
     if (outcome.kind === 'elsewhere') {
       const at = new Date(now().getTime() + leftMs)
-      await sql.begin((sql) => leaveDelivery(sql, { id, channel, at }))
+      await sql.begin((sql) => leaveDelivery(sql, { id, attempts, channel, at }))
       log.info({ delivery: id, channel }, 'delivery_left')
       return
     }
@@ -66,8 +66,8 @@ export function createDeliver(deps: DeliverDeps) {
     if (outcome.kind === 'again' && waitMs !== null) {
       const at = new Date(now().getTime() + Math.max(waitMs, outcome.waitMs ?? 0))
       await sql.begin(async (sql) => {
-        await settleDelivery(sql, { id, state: 'waiting', status, error })
-        await postponeDelivery(sql, { id, channel, at })
+        if (await settleDelivery(sql, { id, attempts, state: 'waiting', status, error }))
+          await postponeDelivery(sql, { id, channel, at })
       })
       log.info({ delivery: id, channel, attempts, status, error }, 'delivery_failed')
       return
@@ -85,9 +85,9 @@ async function giveUp(
   { id, channel, attempts, event_ids }: Delivery,
   { status, error, isGone }: { status: number | null; error: string; isGone: boolean },
 ): Promise<void> {
-  log.error({ delivery: id, channel, attempts, status, error }, 'delivery_dead')
   await sql.begin(async (sql) => {
-    await settleDelivery(sql, { id, state: 'dead', status, error })
+    if (!(await settleDelivery(sql, { id, attempts, state: 'dead', status, error }))) return
+    log.error({ delivery: id, channel, attempts, status, error }, 'delivery_dead')
     if (isGone) await disableChannel(sql, channel)
     const title = isGone
       ? `The channel ${channel} is gone (410) and disabled`

@@ -39,12 +39,21 @@ beforeEach(async () => {
 
 const log = createLog({ service: 'test', level: 'silent' })
 
-function watch(horizonMs = 150_000, policy: Partial<RetryPolicy> = {}) {
+/** `onAsked`: what happens once Kafka was asked for the offsets of a group. */
+function watch(horizonMs = 150_000, policy: Partial<RetryPolicy> = {}, onAsked = async (_group: string) => {}) {
+  const admin: typeof topics.admin = {
+    ...topics.admin,
+    async fetchOffsets(options) {
+      const found = await topics.admin.fetchOffsets(options)
+      await onAsked(options.groupId)
+      return found
+    },
+  }
   const groups = createGroupReader(topics.kafka)
   onTestFinished(() => groups.disconnect())
   const pass = createReaderWatch({
     ...{
-      admin: topics.admin,
+      admin,
       reader: topics.reader,
       sql: service.sql,
       ownGroup: 'dlq-manager.test',
@@ -133,18 +142,29 @@ test('a record is sent while its consumer is down, passed when it was read, and 
   expect(await second()).toMatchObject({ verdict: 'sent' })
 })
 
-test('what a retrier found whose clock is a day behind has not waited for a day', async () => {
+test('what a retrier found whose clock is a day behind has not waited for a day, nor does a frozen one store what it found before', async () => {
   const verdict = await sendAttempt()
   await topics.admin.setOffsets({ groupId: group, topic, partitions: [{ partition: 0, offset: '1' }] })
   await database.sql`
     insert into dlq.dlq_topics (cluster, topic, partitions, looked_at)
     values ('c', ${`${topic}.dlq.v1`}, 1, now() + interval '1 minute')`
-  const look = watch()
+  let isFreezing = false
+  const look = watch(150_000, {}, async (asked) => {
+    if (asked !== group || !isFreezing) return
+    isFreezing = false
+    await produce(1)
+    await look()
+  })
   const present = Date.now
   const behind = vi.spyOn(Date, 'now').mockImplementation(() => present() - 86_400_000)
   await look().finally(() => behind.mockRestore())
   await look()
   expect(await verdict()).toMatchObject({ verdict: 'passed' })
+
+  isFreezing = true
+  await look()
+  const ends = await database.sql`select log_end_offset from dlq.dlq_reader_partitions where consumer_group = ${group}`
+  expect([...ends]).toEqual([{ log_end_offset: '2' }])
 })
 
 test('the last record of a transaction is read although the marker behind it keeps a lag', async () => {

@@ -113,12 +113,13 @@ export function createReaderWatch(deps: ReaderWatchDeps) {
       const asked = groupsToAsk(new Set(expected.map((of) => of.consumer_group)))
       const groups = await askGroups(deps, asked, { types, bounds: logs })
       await recordCandidateReaders(sql, readersOf(groups, beside, deps.ownGroup))
-      const stored = await listStoredUntil(sql, { topics: targets, lookMs: longestLookMs })
+      const storedUntil = await listStoredUntil(sql, { topics: targets, lookMs: longestLookMs })
       const horizons = await readHorizons(deps, topics)
       // What ingesters have stored is known by the database's clock.
       const nowMs = await readDatabaseClock(sql)
       // One transaction. A retrier that dies in between would leave the new id beside what groups had read of the old topic.
-      const { seen, known, others } = await sql.begin(async (sql) => {
+      const stored = await sql.begin(async (sql) => {
+        if (!(await noteLook(sql, { began_at: beganAt }))) return null
         const others = await followTopicIds(sql, ids)
         const known = new Map((await listReaders(sql, targets)).map((of) => [keyOf(of), of]))
         const seen = targets.flatMap((topic) =>
@@ -127,7 +128,7 @@ export function createReaderWatch(deps: ReaderWatchDeps) {
             const key = keyOf(reader)
             return judgeReader(reader, group, known.get(key) ?? null, {
               bounds: bounds.get(topic) ?? [],
-              storedUntilMs: stored.get(topic) ?? null,
+              storedUntilMs: storedUntil.get(topic) ?? null,
               horizonMs: horizons(reader),
               nowMs,
               isExpected: isExpected.has(key),
@@ -138,10 +139,10 @@ export function createReaderWatch(deps: ReaderWatchDeps) {
         await recordVerdictGroups(sql, { topics: targets, judges })
         return { seen, known, others }
       })
-      for (const topic of others) log.info({ topic }, 'target_topic_recreated')
-      counter.add(seen, known)
-    }
-    await noteLook(sql, { began_at: beganAt })
+      if (stored === null) return { more: false }
+      for (const topic of stored.others) log.info({ topic }, 'target_topic_recreated')
+      counter.add(stored.seen, stored.known)
+    } else await noteLook(sql, { began_at: beganAt })
     await countRuns()
     await counter.count(beganAt)
     return { more: false }

@@ -62,6 +62,18 @@ export async function insertErasures(
     on conflict (digest, run_id) do nothing`
 }
 
+/** The run's erasures of these digests hold no longer. */
+export async function takeBackErasures(
+  sql: Sql,
+  { runId, digests }: { runId: string; digests: readonly string[] },
+): Promise<void> {
+  if (digests.length === 0) return
+  await sql`
+    delete from dlq.dlq_erasures
+    where run_id = ${runId}
+      and digest = any(array(select decode(hex, 'hex') from unnest(${sql.array([...digests])}::text[]) as taken (hex)))`
+}
+
 /** Marks stored messages as erased: nothing is left of them but their place. */
 export async function markErased(sql: Sql, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return

@@ -98,20 +98,37 @@ export async function beginDelivery(sql: Sql, id: string): Promise<Delivery | nu
   return row ?? null
 }
 
+/** `attempts`: as `beginDelivery` has numbered the try. */
+type Try = Pick<Delivery, 'id' | 'attempts'>
+
+/**
+ * A process that was frozen comes late: meanwhile another one may have made the next try, whose outcome counts. Only that
+ * it was delivered is true whatever came since.
+ */
+function isCurrent(sql: Sql, { id, attempts }: Try) {
+  return sql`id = ${id} and state = 'waiting' and attempts = ${attempts}`
+}
+
+/** Writes what came of a try. False where it came too late, and nothing was written. */
 export async function settleDelivery(
   sql: Sql,
-  { id, state, status, error }: { id: string; state: DeliveryState; status: number | null; error: string | null },
-): Promise<void> {
-  await sql`
+  { state, status, error, ...attempt }: Try & { state: DeliveryState; status: number | null; error: string | null },
+): Promise<boolean> {
+  const [row] = await sql<[{ is_settled: boolean }]>`
     with settled as (
       update dlq.dlq_deliveries set state = ${state}, last_status = ${status}, last_error = ${error},
              settled_at = case when ${state} <> 'waiting' then clock_timestamp() end
-      where id = ${id} returning channel
+      where ${state === 'delivered' ? sql`id = ${attempt.id} and state <> 'delivered'` : isCurrent(sql, attempt)}
+      returning channel
+    ),
+    noted as (
+      update dlq.dlq_notification_channels c set
+        delivered_at = case when ${state} = 'delivered' then clock_timestamp() else c.delivered_at end,
+        last_error = ${error}
+      from settled where c.name = settled.channel
     )
-    update dlq.dlq_notification_channels c set
-      delivered_at = case when ${state} = 'delivered' then clock_timestamp() else c.delivered_at end,
-      last_error = ${error}
-    from settled where c.name = settled.channel`
+    select exists (select from settled) as is_settled`
+  return row.is_settled
 }
 
 /** The next try is made then. */
@@ -126,10 +143,11 @@ export async function postponeDelivery(
 /** Undoes `beginDelivery`: this was no try. Another retrier may make it then. */
 export async function leaveDelivery(
   sql: Sql,
-  { id, channel, at }: { id: string; channel: string; at: Date },
+  { channel, at, ...attempt }: Try & { channel: string; at: Date },
 ): Promise<void> {
-  await sql`update dlq.dlq_deliveries set attempts = greatest(attempts - 1, 0), send_at = ${at} where id = ${id}`
-  await scheduleDelivery(sql, { id, channel, at })
+  const left = await sql`
+    update dlq.dlq_deliveries set attempts = attempts - 1, send_at = ${at} where ${isCurrent(sql, attempt)}`
+  if (left.count > 0) await scheduleDelivery(sql, { id: attempt.id, channel, at })
 }
 
 export async function disableChannel(sql: Sql, name: string): Promise<void> {

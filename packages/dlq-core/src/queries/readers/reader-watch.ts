@@ -22,8 +22,16 @@ export async function askForLook(sql: Sql, { withinMs }: { withinMs: number }): 
     where look_due_at > coalesce(looked_at, now()) + ${withinMs}::float8 * interval '1 ms'`
 }
 
-export async function noteLook(sql: Sql, { began_at }: { began_at: string }): Promise<void> {
-  await sql`update dlq.dlq_reader_watch set looked_at = greatest(looked_at, ${began_at}::text::timestamptz)`
+/**
+ * Begins to store what a look has found; until the transaction ends, no other look does. False where a look that began
+ * later was stored already: this one took long, or its process was frozen, and what it found would say that groups have
+ * gone back and that topics are new.
+ */
+export async function noteLook(sql: Sql, { began_at }: { began_at: string }): Promise<boolean> {
+  const { count } = await sql`
+    update dlq.dlq_reader_watch set looked_at = ${began_at}::text::timestamptz
+    where looked_at is null or looked_at <= ${began_at}::text::timestamptz`
+  return count > 0
 }
 
 /** The topics that attempts were published to, by a loose index scan, at most `limit`. */

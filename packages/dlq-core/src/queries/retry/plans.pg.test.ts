@@ -101,7 +101,10 @@ const smallest = '00000000-0000-0000-0000-000000000000'
 const greatest = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 const run = '5f0c2d3e-7a51-4e64-9d0a-2f8f2b9a3c11'
 const routeChunk = {
-  ...{ route: { original_topic: 'topic-7', dlq_topic: 'topic-7.dlq.v1' }, status: 'PENDING' as const },
+  ...{
+    route: { original_topic: 'topic-7', dlq_topic: 'topic-7.dlq.v1', state: 'approved' as const },
+    status: 'PENDING' as const,
+  },
   ...{ afterId: smallest, limit: 100 },
 }
 const byTopic = /_original_topic_status_id_idx$/

@@ -17,12 +17,13 @@ import { releaseUnheldNow } from '../retry/expired-leases.ts'
 import { takeSlot } from '../retry/slots.ts'
 import { writeFresh } from '../staleness/answers.ts'
 import { holdStale } from '../staleness/hold-stale.ts'
-import { holdMessages, letMessagesGo } from './routes.ts'
+import { decideRoute, holdMessages, letMessagesGo, listApplying } from './routes.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
 
 beforeEach(async () => {
+  await emptyTables(database.sql, 'dlq.dlq_routes')
   await emptyTables(database.sql, 'dlq.dlq_attempts', 'dlq.dlq_messages', 'dlq.dlq_slots', 'dlq.dlq_policies')
   await emptyTables(database.sql, 'dlq.dlq_positions')
 })
@@ -40,17 +41,60 @@ async function claim() {
   return { ...slot, batch: claimed?.batch ?? 0n, messages: claimed?.messages ?? [] }
 }
 
-const block = () =>
+const decide = (state: 'approved' | 'blocked') =>
+  decideRoute(service.sql, { ...route, state, actor: 'ann', reason: null })
+
+const follow = (state: 'approved' | 'blocked') =>
   applyRoute(
     { sql: service.sql, policyOf: () => defaultRetryPolicy, dlqPatterns: [], now: () => new Date(), random: () => 0 },
-    { ...route, state: 'blocked' },
+    { ...route, state },
     { maxChunks: 99, signal: AbortSignal.timeout(60_000) },
   )
+
+async function block() {
+  await decide('blocked')
+  await follow('blocked')
+}
 
 test('a claim leaves it, unless somebody asks', async () => {
   await insert({ held_by_route: true })
   const asked = await insert({ held_by_route: true, retry_requested: true })
   expect((await claim()).messages).toMatchObject([{ id: asked }])
+})
+
+test.each([
+  ['blocked', 'approved', true],
+  ['approved', 'blocked', false],
+] as const)(
+  'once its route is %s, whoever still follows that it was %s changes nothing',
+  async (state, before, isHeld) => {
+    const id = await insert({ held_by_route: isHeld, next_retry_at: isHeld ? null : new Date(0) })
+    await decide(state)
+    const wasRead = await read(id)
+    expect((await follow(before)).changed).toBe(0)
+    expect(await read(id)).toEqual(wasRead)
+    await database.sql`update dlq.dlq_routes set applying_since = now() - interval '2 minutes'`
+    await follow(before)
+    expect(await listApplying(service.sql, { limit: 9 })).toMatchObject([{ state }])
+  },
+)
+
+test('somebody who decides waits for the messages that are following', async () => {
+  const id = await insert({ held_by_route: true, next_retry_at: null })
+  await decide('approved')
+  const deciding = await database.sql.begin(async (sql) => {
+    const chunk = { route: { ...route, state: 'approved' as const }, status: 'PENDING' as const, limit: 10 }
+    await letMessagesGo(sql as unknown as typeof service.sql, {
+      ...chunk,
+      afterId: smallestId,
+      nextRetryAt: new Date(),
+    })
+    const deciding = block()
+    await untilWaitingForLock(database)
+    return { deciding }
+  })
+  await deciding.deciding
+  expect(await read(id)).toMatchObject(held)
 })
 
 test('what was under way when its route was blocked is held when it is given back', async () => {
@@ -153,8 +197,16 @@ test('once its route is open it is due, unless only a person may send it', async
       { status: 'DEAD' as const },
     ].map((more) => insert({ ...ofRoute, ...more })),
   )
+  await decide('approved')
+  const approved = { ...route, state: 'approved' as const }
   for (const status of ['PENDING', 'DEAD'] as const)
-    await letMessagesGo(service.sql, { route, status, afterId: smallestId, limit: 10, nextRetryAt: new Date() })
+    await letMessagesGo(service.sql, {
+      route: approved,
+      status,
+      afterId: smallestId,
+      limit: 10,
+      nextRetryAt: new Date(),
+    })
   expect(await read(due)).toMatchObject({ held_by_route: false, next_retry_at: expect.any(Date) })
   for (const id of others) expect(await read(id)).toMatchObject({ held_by_route: false, next_retry_at: null })
 })
@@ -176,8 +228,10 @@ test('one that was held as stale when its route was blocked is not due once it i
 test('it is no probe of its error group, also where it is held only now', async () => {
   const group_id = randomUUID()
   const id = await insert({ group_id })
+  await decide('blocked')
   const probing = await database.sql.begin(async (sql) => {
-    const chunk = { route, status: 'PENDING' as const, afterId: smallestId, limit: 10 }
+    const blocked = { ...route, state: 'blocked' as const }
+    const chunk = { route: blocked, status: 'PENDING' as const, afterId: smallestId, limit: 10 }
     await holdMessages(sql as unknown as typeof service.sql, chunk)
     const probing = startProbes(service.sql, { original_topic: 'orders', group_id, count: 1 })
     await untilWaitingForLock(database)

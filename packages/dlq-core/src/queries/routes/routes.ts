@@ -98,40 +98,53 @@ export async function listApplying(sql: Sql, { limit }: { limit: number }): Prom
  * Says that all messages follow the route. Only a minute after its state changed: until then an ingester may store
  * messages under the state before.
  */
-export async function noteApplied(sql: Sql, { dlq_topic, original_topic }: Route): Promise<void> {
+export async function noteApplied(
+  sql: Sql,
+  { dlq_topic, original_topic, state }: Route & { state: RouteState },
+): Promise<void> {
   await sql`
     update dlq.dlq_routes set applying_since = null
-    where dlq_topic = ${dlq_topic} and original_topic = ${original_topic}
+    where dlq_topic = ${dlq_topic} and original_topic = ${original_topic} and state = ${state}
       and applying_since < now() - interval '1 minute'`
 }
 
 export type RouteChunk = {
-  route: Route
+  /** With the state that its messages are to follow. */
+  route: Route & { state: RouteState }
   status: 'PENDING' | 'RETRYING' | 'DEAD'
   afterId: string
   limit: number
 }
 
 /**
- * Along idx_dlq_messages_original_topic. "offset 0" keeps the walk along it, and the look-up of each id, apart.
+ * Two parts of a "with". The first locks the route until the transaction ends: where its state is another one by now,
+ * because somebody has decided while a process walked, or was frozen, the chunk is empty. The second goes along
+ * idx_dlq_messages_original_topic; "offset 0" keeps the walk along it, and the look-up of each id, apart.
  */
 function chunkOf(sql: Sql, { route, status, afterId, limit }: RouteChunk, isHeld: boolean) {
   return sql`
-    select m.id
-    from (
-      select m.id from dlq.dlq_messages m
-      where m.original_topic = any(array[${route.original_topic}::text]) and m.status = any(array[${status}::text])
-        and m.id > ${afterId} and m.dlq_topic = ${route.dlq_topic}
-      order by m.original_topic, m.status, m.id
-      offset 0
-    ) found
-    cross join lateral (
-      select m.id from dlq.dlq_messages m
-      where m.id = found.id and m.status = ${status} and m.held_by_route = ${isHeld}
-      offset 0
-      for update
-    ) m
-    limit ${limit}`
+    followed as materialized (
+      select from dlq.dlq_routes
+      where dlq_topic = ${route.dlq_topic} and original_topic = ${route.original_topic} and state = ${route.state}
+      for share
+    ),
+    chunk as materialized (
+      select m.id
+      from (
+        select m.id from dlq.dlq_messages m
+        where m.original_topic = any(array[${route.original_topic}::text]) and m.status = any(array[${status}::text])
+          and m.id > ${afterId} and m.dlq_topic = ${route.dlq_topic} and exists (select from followed)
+        order by m.original_topic, m.status, m.id
+        offset 0
+      ) found
+      cross join lateral (
+        select m.id from dlq.dlq_messages m
+        where m.id = found.id and m.status = ${status} and m.held_by_route = ${isHeld}
+        offset 0
+        for update
+      ) m
+      limit ${limit}
+    )`
 }
 
 /**
@@ -140,7 +153,7 @@ function chunkOf(sql: Sql, { route, status, afterId, limit }: RouteChunk, isHeld
  */
 export async function holdMessages(sql: Sql, chunk: RouteChunk): Promise<{ count: number; lastId: string | null }> {
   const [row] = await sql<[{ count: number; last_id: string | null }]>`
-    with chunk as materialized (${chunkOf(sql, chunk, false)}),
+    with ${chunkOf(sql, chunk, false)},
     held as (
       update dlq.dlq_messages m set
         held_by_route = true,
@@ -163,7 +176,7 @@ export async function letMessagesGo(
   { nextRetryAt, ...chunk }: RouteChunk & { nextRetryAt: Date | null },
 ): Promise<{ count: number; lastId: string | null }> {
   const [row] = await sql<[{ count: number; last_id: string | null }]>`
-    with chunk as materialized (${chunkOf(sql, chunk, true)}),
+    with ${chunkOf(sql, chunk, true)},
     released as (
       update dlq.dlq_messages m set
         held_by_route = false,

@@ -61,6 +61,20 @@ export async function failCronRun(
     where job = ${job} and tick = ${tick} and finished_at is null`
 }
 
+/**
+ * Ends executions whose last try died with its retrier, or could not store its failure: their jobs are spent, so nobody
+ * goes on with them. While a job of the same task waits or runs, it may be theirs. Returns those that it ended.
+ */
+export async function endLostCronRuns(sql: Sql): Promise<(CronRunKey & { error: string })[]> {
+  return sql<(CronRunKey & { error: string })[]>`
+    update dlq.dlq_cron_runs run set
+      finished_at = now(), outcome = 'failed', error = coalesce(error, 'its last try did not end: its retrier died')
+    where finished_at is null and not exists (
+      select from graphile_worker.jobs j
+      where j.task_identifier = ${cronTask('')} || run.job and (j.locked_at is not null or j.attempts < j.max_attempts))
+    returning job, tick, error`
+}
+
 /** Requests an execution now, in the caller's transaction. Returns its tick. Null where no retrier ever had such a job. */
 export async function requestCronRun(
   sql: Sql,

@@ -95,7 +95,7 @@ describe('a decision', () => {
     const applying = () => database.sql`select from dlq.dlq_routes where applying_since is not null`
     expect(await applying()).toHaveLength(1)
     await database.sql`update dlq.dlq_routes set applying_since = now() - interval '2 minutes'`
-    await noteApplied(service.sql, { dlq_topic: evil, original_topic: 'payments' })
+    await noteApplied(service.sql, { dlq_topic: evil, original_topic: 'payments', state: 'approved' })
     expect(await applying()).toHaveLength(0)
   })
 

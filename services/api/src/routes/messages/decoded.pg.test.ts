@@ -1,8 +1,13 @@
 // Values in Avro, as the API shows them and takes them back.
 
 import { createHash } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { createMasks } from 'dlq-core/domain/masks/create-masks.ts'
+import { avroFingerprint } from 'dlq-core/domain/payload/avro/avro-fingerprint.ts'
+import { parseAvroSchema } from 'dlq-core/domain/payload/avro/avro-schema.ts'
 import { encodeHeaders } from 'dlq-core/domain/record/header-json.ts'
 import { createPayloadReader, type PayloadReader } from 'dlq-core/runtime/schemas/payload-reader.ts'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
@@ -11,7 +16,7 @@ import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow, readMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { orderBytes, orderSchema } from 'dlq-testing/schemas/avro-orders.ts'
 import { schemasSection } from 'dlq-testing/schemas/schemas-section.ts'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { answerOf, createTestApp } from '../../test-app.ts'
 
 const database = useDatabase()
@@ -319,6 +324,26 @@ describe('a key given as JSON', () => {
     await database.sql`update dlq.dlq_messages set record_headers = '[]' where id = ${id}`
     const another = createPayloadReader({ sql: service.sql, schemas: section as typeof schemas, now: Date.now })
     expect(await listed(asJson(key), another)).toEqual([id])
+  })
+
+  test('finds keys in the frame of AWS Glue, and single objects of Avro', async () => {
+    await database.sql`
+      insert into dlq.dlq_schemas (registry, id_kind, schema_id, state, type, definition)
+      values ('main', 'guid', ${guid}, 'known', 'avro', ${orderSchema})`
+    const files = mkdtempSync(join(tmpdir(), 'dlq-files-'))
+    onTestFinished(() => rmSync(files, { recursive: true }))
+    writeFileSync(join(files, 'order.avsc'), orderSchema)
+    const registries = schemas.registries.map((registry) => ({ ...registry, type: 'glue' as const }))
+    const section = { ...schemas, registries, files }
+    const payloads = createPayloadReader({ sql: service.sql, schemas: section as typeof schemas, now: Date.now })
+    const glueFrame = Buffer.from(`0300${guid.replaceAll('-', '')}`, 'hex')
+    const fingerprint = Buffer.from(avroFingerprint(parseAvroSchema(orderSchema)), 'hex').reverse()
+    const found: string[] = []
+    for (const frame of [glueFrame, Buffer.concat([Buffer.from('c301', 'hex'), fingerprint])])
+      found.push(await insert(avro, { record_key: Buffer.concat([frame, bare]) }))
+    for (const id of found) expect(await detailOf(id, payloads)).toMatchObject({ decoded_key: key })
+    expect(await listed(asJson(key), payloads)).toEqual(found.sort())
+    expect(await listed(`topic=orders.events.v1&${asJson(key)}`, payloads)).toEqual(found)
   })
 
   test('is written by the rule of the topic that is named', async () => {

@@ -1,3 +1,4 @@
+import { changeProblems } from 'dlq-core/domain/message/change-value.ts'
 import { expect, test } from 'vitest'
 import type { Search } from './addresses.ts'
 import {
@@ -105,6 +106,10 @@ test('the button says what happens, to how many, and where to', () => {
 test('a reason that the console does not know is shown as the API names it', () => {
   expect(ineligibleWords('dead', 27)).toBe('27 are DEAD')
   expect(ineligibleWords('route_not_open', 1)).toBe('1 is route not open')
+})
+
+test.each([...changeProblems, 'changed'])('what a run has skipped as %s is a sentence', (reason) => {
+  expect(ineligibleWords(reason, 2)).toMatch(/^2 are (unchanged: .+|as the change wants it already|changed since .+)$/)
 })
 
 test('the number is typed for what cannot be undone, and in production for what is large', () => {

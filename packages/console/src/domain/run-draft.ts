@@ -226,23 +226,35 @@ const ineligible: Readonly<Record<string, string>> = {
   archived: 'in the archive',
   in_another_run: 'held by another run',
   held_by_route: 'held by a route',
-  held_for_origin: 'held because of their original',
+  held_for_origin: 'held because of the original',
   budget_spent: 'out of attempts',
   not_comparable: 'not to be compared: edited, not from a DLQ topic, or changed meanwhile',
   same: 'the same as the original already',
-  mismatch: 'without their original: another record stands at its place',
+  mismatch: 'without the original: another record stands at its place',
   unproved: 'not proved to be the same record',
-  gone: 'without their original: Kafka does not have it any more',
+  gone: 'without the original: Kafka does not have it any more',
   unreachable: 'beside an original that could not be read',
   value_lost: 'held: the copy has lost its value',
   superseded: 'held by the policy: a newer record of the key was written',
   staleness_unknown: 'held by the policy: nobody can tell yet whether a newer record was written',
   wanted: 'beside an original that is looked for again',
+  no_json: 'unchanged: the value is no JSON',
+  patch_does_not_fit: 'unchanged: the change does not fit',
+  unchanged: 'as the change wants it already',
+  not_exact: 'unchanged: more than the change would differ',
+  schema_refuses: 'unchanged: the schema does not allow the change',
+  takes_too_long: 'unchanged: the change takes too long',
+  changed: 'changed since the run began',
+}
+
+/** What a message is that a run leaves alone for this reason: "held by another run". */
+export function leftAloneWords(reason: string): string {
+  return ineligible[reason] ?? reason.replaceAll('_', ' ')
 }
 
 /** "27 are DEAD". */
 export function ineligibleWords(reason: string, count: number): string {
-  return `${numberText(count)} ${plural(count, 'is', 'are')} ${ineligible[reason] ?? reason.replaceAll('_', ' ')}`
+  return `${numberText(count)} ${plural(count, 'is', 'are')} ${leftAloneWords(reason)}`
 }
 
 /** Whether the number has to be typed before it starts. */

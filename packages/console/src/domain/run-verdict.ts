@@ -57,10 +57,9 @@ export function readWords(verdicts: RunVerdicts | null): string | null {
 export function runStages(
   canary: { readonly first: number; readonly then: number; readonly wait: string } | null,
   step: string | null,
-  ended: boolean,
 ): { name: string; state: 'done' | 'now' | 'next' }[] {
   const names = canary === null ? ['all'] : [`first ${canary.first}`, `${Math.round(canary.then * 1000) / 10} %`, 'all']
-  const at = ended ? names.length : stageOf(step, names.length)
+  const at = stageOf(step, names.length)
   return names.map((name, index) => ({ name, state: index < at ? 'done' : index === at ? 'now' : 'next' }))
 }
 

@@ -58,6 +58,13 @@ test('messages that were chosen one by one stand beside the address, which says 
   expect(draft.isCut).toBe(false)
 })
 
+test('what sends nothing is asked for without a rate, a canary or an answer to re-failures', () => {
+  const address = { kind: 'delete', group: 'g1', rate_per_second: '10', canary: 'careful', on_refailure: 'cancel' }
+  expect(runRequest(draftOf(address), given)).toEqual({
+    ...{ kind: 'delete', selection: { group: 'g1' }, expect_count: 343, expect_tolerance: '10%' },
+  })
+})
+
 test('the dry run asks for the same selection, and starts nothing', () => {
   expect(runRequest(draft, { ...given, matched: null })).toEqual({
     kind: 'retry',

@@ -3,7 +3,7 @@
 import { findNodeAtLocation, parseTree } from 'jsonc-parser'
 import { filterOf, type MessageFilter, requestFilter, type Search } from './addresses.ts'
 import type { Total } from './lists/match-total.ts'
-import { totalText } from './runs.ts'
+import { sends, totalText } from './runs.ts'
 import { headOf, numberText, plural } from './words.ts'
 
 const draftKinds = [
@@ -98,10 +98,6 @@ export const careful = { first: 1, then: '1%', wait: '60s', max_refailure: '5%' 
 /** Above this, careful is preselected: a mistake would reach too many before anybody sees it. */
 const carefulAbove = 20
 
-export function sends(kind: DraftKind): boolean {
-  return kind === 'retry' || kind === 'redirect'
-}
-
 export function canaryOf(draft: Draft, eligible: number): CanaryChoice {
   if (!sends(draft.kind)) return 'off'
   return draft.canary ?? (eligible > carefulAbove ? 'careful' : 'off')
@@ -126,7 +122,7 @@ export function runRequest(
       : {
           // The API compares no number that it has not counted to the end.
           ...(matched.relation === 'gte' ? {} : { expect_count: matched.value, expect_tolerance: '10%' }),
-          ...(draft.rate === null ? {} : { rate_per_second: draft.rate }),
+          ...(draft.rate === null || !sends(draft.kind) ? {} : { rate_per_second: draft.rate }),
           ...(canaryOf(draft, eligible) === 'careful' ? { canary: careful } : {}),
           ...(sends(draft.kind) ? { on_refailure: draft.onRefailure } : {}),
         }),

@@ -1,17 +1,15 @@
 // A run in sentences. A run that sent everything is not good until what it sent has stayed away.
 
 import { foundWords } from './payload/origin-words.ts'
-import { actedWords, activeStatuses, type RunFacts, type RunVerdicts } from './runs.ts'
+import { actedWords, activeStatuses, type RunFacts, type RunVerdicts, sends } from './runs.ts'
 import { spanText } from './time.ts'
 import { capital, counted, numberText, plural } from './words.ts'
 
 export type RunTimes = { readonly created_at: string; readonly ended_at: string | null; readonly actor: string }
 
-const sendingKinds: ReadonlySet<string> = new Set(['retry', 'redirect'])
-
 export function runVerdict(run: RunFacts & RunTimes, now: number): string {
   const { status, progress, kind } = run
-  const sending = sendingKinds.has(kind)
+  const sending = sends(kind)
   const sent = progress.resolved + progress.failed_again
   if (activeStatuses.has(status)) {
     const acted = sending ? sent : progress.done

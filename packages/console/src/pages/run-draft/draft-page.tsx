@@ -27,10 +27,10 @@ import {
   requestText,
   runRequest,
   selectionWords,
-  sends,
   startWords,
   verbOf,
 } from '../../domain/run-draft.ts'
+import { sends } from '../../domain/runs.ts'
 import { numberText } from '../../domain/words.ts'
 import styles from './draft.module.css'
 import { How } from './how.tsx'

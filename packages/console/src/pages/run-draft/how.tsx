@@ -1,8 +1,8 @@
 // How fast, how carefully, and what to do when too many come back.
 
 import { Choices, Select } from '../../components/controls/select.tsx'
-import { type CanaryChoice, canaryOf, type Draft, sends } from '../../domain/run-draft.ts'
-import { rateChoices } from '../../domain/runs.ts'
+import { type CanaryChoice, canaryOf, type Draft } from '../../domain/run-draft.ts'
+import { rateChoices, sends } from '../../domain/runs.ts'
 import styles from './draft.module.css'
 
 type Props = {

@@ -203,7 +203,10 @@ function RunActions({ run, active }: { run: Run; active: boolean }) {
         {!active && run.progress.failed_again > 0 ? (
           <Link
             to="/runs/new"
-            search={{ kind: run.kind === 'redirect' ? 'redirect' : 'retry', failed_again_in: run.id }}
+            search={{
+              ...(run.target_topic === null ? { kind: 'retry' } : { kind: 'redirect', target_topic: run.target_topic }),
+              failed_again_in: run.id,
+            }}
             className={buttonClass()}
           >
             Retry those that came back

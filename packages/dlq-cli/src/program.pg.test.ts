@@ -82,6 +82,13 @@ test.each(['ls --limit', 'replay --all --rate', 'replay --all --canary', 'drop -
   },
 )
 
+test('what sends nothing takes no rate', async () => {
+  expect(await run('drop --all --reason x --yes --rate 1')).toMatchObject({
+    code: 64,
+    stderr: expect.stringContaining("unknown option '--rate'"),
+  })
+})
+
 test('what was typed is kept where it is not stored, and an edit begins again with it', async () => {
   const id = await insertRecord('{}')
   const typed = (text: string) => ({ env: { VISUAL: `printf '${text}' >` } })

@@ -113,6 +113,16 @@ test('the reason of a draft stays over a reload, and is in its link', async () =
   expect(page.url()).toContain(id)
 })
 
+test('one message is sent to another topic, which is typed in the draft', async () => {
+  const id = await insertGroupedRow(console_, rejected({ original_topic: 'browser-redirect' }))
+  const page = await console_.open(`/messages/${id}`)
+  await page.getByRole('button', { name: 'More', exact: true }).click()
+  await page.getByRole('menuitem', { name: 'Send to another topic' }).click()
+  await page.getByLabel('Target topic').fill('browser-redirect.v2')
+  await page.getByRole('button', { name: 'Redirect 1 message to browser-redirect.v2' }).waitFor()
+  expect(new URL(page.url()).searchParams.get('target_topic')).toBe('browser-redirect.v2')
+})
+
 test('what a policy holds, because something newer of its key was sent, is sent too where the draft says so', async () => {
   const at = (offset: number, columns: Record<string, unknown> = {}) =>
     insertMessageRow(

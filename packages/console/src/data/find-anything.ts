@@ -2,7 +2,8 @@
 // a key, exactly, and within the errors.
 
 import { DlqApiError, dataOf } from 'dlq-client/api-client.ts'
-import { filterNames, type MessageFilter } from '../domain/addresses.ts'
+import type { MessageFilter } from '../domain/addresses.ts'
+import { beginsWithFilter, filterFromText } from '../domain/filter-text.ts'
 import { api } from './api.ts'
 
 export type Found =
@@ -11,12 +12,10 @@ export type Found =
   | { to: null; said: string }
 
 const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
-const known: ReadonlySet<string> = new Set(filterNames)
 
 export async function findAnything(text: string): Promise<Found> {
   if (uuid.test(text)) return findById(text.toLowerCase())
-  const [, name, value] = /^([a-z_]+):(\S.*)$/s.exec(text) ?? []
-  if (name !== undefined && value !== undefined && known.has(name)) return { to: 'messages', search: { [name]: value } }
+  if (beginsWithFilter(text)) return { to: 'messages', search: filterFromText(text)! }
   const [, path, wanted] = /^payload\.([\w.]+):(\S.*)$/s.exec(text) ?? []
   if (path !== undefined && wanted !== undefined)
     return { to: 'messages', search: { payload: nested(path.split('.'), wanted) } }

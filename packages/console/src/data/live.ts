@@ -49,3 +49,14 @@ export function useSlow(waiting: boolean): boolean {
   }, [waiting])
   return slow && waiting
 }
+
+/** The value that has not changed for a while. */
+export function useSettled<T>(value: T, delayMs: number): T {
+  const [settled, setSettled] = useState(value)
+  const text = JSON.stringify(value)
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), delayMs)
+    return () => clearTimeout(timer)
+  }, [text, delayMs])
+  return settled
+}

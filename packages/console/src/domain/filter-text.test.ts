@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { filterNames } from './addresses.ts'
-import { filterFromText, textOfFilter } from './filter-text.ts'
+import { beginsWithFilter, filterFromText, textOfFilter } from './filter-text.ts'
 
 test('names with values become filters, and the rest is text of the error', () => {
   expect(filterFromText('status:DEAD,PENDING topic:orders.* did not answer')).toEqual({
@@ -37,6 +37,13 @@ test('a chip that is changed by hand begins with the filter that it is', () => {
       expect(filterFromText(textOfFilter(name, value))).toEqual({ [name]: value })
     }),
   )
+})
+
+test('a search is a filter where it begins with one', () => {
+  for (const text of ['status:dead topic:orders', 'since:-24h', 'key:{"json":7}'])
+    expect(beginsWithFilter(text)).toBe(true)
+  for (const text of ['4711', 'error:42', 'key: not found', 'no answer status:DEAD', 'payload.id:7'])
+    expect(beginsWithFilter(text)).toBe(false)
 })
 
 test('words behind q: belong to it, and a state may be typed in small letters', () => {

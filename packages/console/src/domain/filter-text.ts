@@ -5,6 +5,12 @@ import { type FilterName, filterNames, type MessageFilter } from './addresses.ts
 const shortNames: Readonly<Record<string, FilterName>> = { since: 'from', class: 'error_class', group: 'group_id' }
 const known: ReadonlySet<string> = new Set(filterNames)
 
+/** Whether it begins with a filter, such as `status:DEAD`: then all of it is meant as one. */
+export function beginsWithFilter(text: string): boolean {
+  const [, typed] = /^([a-z_]+):\S/.exec(text) ?? []
+  return typed !== undefined && known.has(shortNames[typed] ?? typed)
+}
+
 /** Null where nothing was typed. A value with spaces stands in quotation marks; `payload:` takes the rest. */
 export function filterFromText(text: string): MessageFilter | null {
   const found: Partial<Record<FilterName, string>> = {}

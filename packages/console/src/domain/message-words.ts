@@ -44,7 +44,7 @@ export function verdictWords({ verdict, judged_by }: Pick<AttemptFacts, 'verdict
     case 'confirmed':
       return 'done, says its application'
     case 'skipped':
-      return `jumped over: somebody moved the offset of ${who}`
+      return `not read: ${who} has jumped over it`
     case 'expired':
       return 'deleted by Kafka before it was read'
     default:
@@ -114,5 +114,5 @@ export function attemptWords({ outcome, error, target, failed_again, verdict, ju
 
 export function whoSent({ actor, run_id }: AttemptFacts): string {
   if (run_id !== null) return `run of ${actor}`
-  return actor === 'auto' || actor === 'system' || actor === 'policy' ? 'by itself' : actor
+  return actor === 'auto' ? 'by itself' : actor
 }

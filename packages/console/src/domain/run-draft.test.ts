@@ -1,3 +1,4 @@
+import { changeProblems } from 'dlq-core/domain/message/change-value.ts'
 import { expect, test } from 'vitest'
 import type { Search } from './addresses.ts'
 import {
@@ -57,6 +58,13 @@ test('messages that were chosen one by one stand beside the address, which says 
   expect(draft.isCut).toBe(false)
 })
 
+test('what sends nothing is asked for without a rate, a canary or an answer to re-failures', () => {
+  const address = { kind: 'delete', group: 'g1', rate_per_second: '10', canary: 'careful', on_refailure: 'cancel' }
+  expect(runRequest(draftOf(address), given)).toEqual({
+    ...{ kind: 'delete', selection: { group: 'g1' }, expect_count: 343, expect_tolerance: '10%' },
+  })
+})
+
 test('the dry run asks for the same selection, and starts nothing', () => {
   expect(runRequest(draft, { ...given, matched: null })).toEqual({
     kind: 'retry',
@@ -105,6 +113,10 @@ test('the button says what happens, to how many, and where to', () => {
 test('a reason that the console does not know is shown as the API names it', () => {
   expect(ineligibleWords('dead', 27)).toBe('27 are DEAD')
   expect(ineligibleWords('route_not_open', 1)).toBe('1 is route not open')
+})
+
+test.each([...changeProblems, 'changed'])('what a run has skipped as %s is a sentence', (reason) => {
+  expect(ineligibleWords(reason, 2)).toMatch(/^2 are (unchanged: .+|as the change wants it already|changed since .+)$/)
 })
 
 test('the number is typed for what cannot be undone, and in production for what is large', () => {

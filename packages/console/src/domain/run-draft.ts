@@ -3,7 +3,7 @@
 import { findNodeAtLocation, parseTree } from 'jsonc-parser'
 import { filterOf, type MessageFilter, requestFilter, type Search } from './addresses.ts'
 import type { Total } from './lists/match-total.ts'
-import { totalText } from './runs.ts'
+import { sends, totalText } from './runs.ts'
 import { headOf, numberText, plural } from './words.ts'
 
 const draftKinds = [
@@ -98,10 +98,6 @@ export const careful = { first: 1, then: '1%', wait: '60s', max_refailure: '5%' 
 /** Above this, careful is preselected: a mistake would reach too many before anybody sees it. */
 const carefulAbove = 20
 
-export function sends(kind: DraftKind): boolean {
-  return kind === 'retry' || kind === 'redirect'
-}
-
 export function canaryOf(draft: Draft, eligible: number): CanaryChoice {
   if (!sends(draft.kind)) return 'off'
   return draft.canary ?? (eligible > carefulAbove ? 'careful' : 'off')
@@ -126,7 +122,7 @@ export function runRequest(
       : {
           // The API compares no number that it has not counted to the end.
           ...(matched.relation === 'gte' ? {} : { expect_count: matched.value, expect_tolerance: '10%' }),
-          ...(draft.rate === null ? {} : { rate_per_second: draft.rate }),
+          ...(draft.rate === null || !sends(draft.kind) ? {} : { rate_per_second: draft.rate }),
           ...(canaryOf(draft, eligible) === 'careful' ? { canary: careful } : {}),
           ...(sends(draft.kind) ? { on_refailure: draft.onRefailure } : {}),
         }),
@@ -226,23 +222,35 @@ const ineligible: Readonly<Record<string, string>> = {
   archived: 'in the archive',
   in_another_run: 'held by another run',
   held_by_route: 'held by a route',
-  held_for_origin: 'held because of their original',
+  held_for_origin: 'held because of the original',
   budget_spent: 'out of attempts',
   not_comparable: 'not to be compared: edited, not from a DLQ topic, or changed meanwhile',
   same: 'the same as the original already',
-  mismatch: 'without their original: another record stands at its place',
+  mismatch: 'without the original: another record stands at its place',
   unproved: 'not proved to be the same record',
-  gone: 'without their original: Kafka does not have it any more',
+  gone: 'without the original: Kafka does not have it any more',
   unreachable: 'beside an original that could not be read',
   value_lost: 'held: the copy has lost its value',
   superseded: 'held by the policy: a newer record of the key was written',
   staleness_unknown: 'held by the policy: nobody can tell yet whether a newer record was written',
   wanted: 'beside an original that is looked for again',
+  no_json: 'unchanged: the value is no JSON',
+  patch_does_not_fit: 'unchanged: the change does not fit',
+  unchanged: 'as the change wants it already',
+  not_exact: 'unchanged: more than the change would differ',
+  schema_refuses: 'unchanged: the schema does not allow the change',
+  takes_too_long: 'unchanged: the change takes too long',
+  changed: 'changed since the run began',
+}
+
+/** What a message is that a run leaves alone for this reason: "held by another run". */
+export function leftAloneWords(reason: string): string {
+  return ineligible[reason] ?? reason.replaceAll('_', ' ')
 }
 
 /** "27 are DEAD". */
 export function ineligibleWords(reason: string, count: number): string {
-  return `${numberText(count)} ${plural(count, 'is', 'are')} ${ineligible[reason] ?? reason.replaceAll('_', ' ')}`
+  return `${numberText(count)} ${plural(count, 'is', 'are')} ${leftAloneWords(reason)}`
 }
 
 /** Whether the number has to be typed before it starts. */

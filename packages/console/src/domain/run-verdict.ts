@@ -1,17 +1,15 @@
 // A run in sentences. A run that sent everything is not good until what it sent has stayed away.
 
 import { foundWords } from './payload/origin-words.ts'
-import { actedWords, activeStatuses, type RunFacts, type RunVerdicts } from './runs.ts'
+import { actedWords, activeStatuses, type RunFacts, type RunVerdicts, sends } from './runs.ts'
 import { spanText } from './time.ts'
 import { capital, counted, numberText, plural } from './words.ts'
 
 export type RunTimes = { readonly created_at: string; readonly ended_at: string | null; readonly actor: string }
 
-const sendingKinds: ReadonlySet<string> = new Set(['retry', 'redirect'])
-
 export function runVerdict(run: RunFacts & RunTimes, now: number): string {
   const { status, progress, kind } = run
-  const sending = sendingKinds.has(kind)
+  const sending = sends(kind)
   const sent = progress.resolved + progress.failed_again
   if (activeStatuses.has(status)) {
     const acted = sending ? sent : progress.done
@@ -57,10 +55,9 @@ export function readWords(verdicts: RunVerdicts | null): string | null {
 export function runStages(
   canary: { readonly first: number; readonly then: number; readonly wait: string } | null,
   step: string | null,
-  ended: boolean,
 ): { name: string; state: 'done' | 'now' | 'next' }[] {
   const names = canary === null ? ['all'] : [`first ${canary.first}`, `${Math.round(canary.then * 1000) / 10} %`, 'all']
-  const at = ended ? names.length : stageOf(step, names.length)
+  const at = stageOf(step, names.length)
   return names.map((name, index) => ({ name, state: index < at ? 'done' : index === at ? 'now' : 'next' }))
 }
 

@@ -79,6 +79,11 @@ export function leftWords(run: RunFacts): string | null {
 
 export const activeStatuses: ReadonlySet<string> = new Set(['queued', 'running', 'paused', 'cancelling'])
 
+/** Whether a run of this kind sends messages: at a rate, with a canary, and what it sent may come back. */
+export function sends(kind: string): boolean {
+  return kind === 'retry' || kind === 'redirect'
+}
+
 const verbs: Readonly<Record<string, string>> = {
   retry: 'retry',
   redirect: 'redirect',
@@ -107,7 +112,7 @@ export function runTitle({ kind, matched, target_topic, adopt = false, progress 
 export function progressWords(run: RunFacts): string {
   const { status, progress } = run
   const acted = progress.resolved + progress.failed_again + progress.done
-  const verb = run.kind === 'retry' || run.kind === 'redirect' ? 'sent' : 'done'
+  const verb = sends(run.kind) ? 'sent' : 'done'
   const words = [`${actedWords(run, acted)} ${verb}`]
   if (progress.failed_again > 0) words.push(`${numberText(progress.failed_again)} came back`)
   if (progress.failed > 0) words.push(`${numberText(progress.failed)} refused`)

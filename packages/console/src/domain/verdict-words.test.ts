@@ -8,7 +8,7 @@ test('a published record is never said to have succeeded', () => {
   expect(words('passed')).toBe('read by billing, not back so far')
   expect(words('consumed')).toBe('read by billing, nothing came back')
   expect(words('confirmed')).toBe('done, says its application')
-  expect(words('skipped', null)).toBe('jumped over: somebody moved the offset of its consumer')
+  expect(words('skipped', null)).toBe('not read: its consumer has jumped over it')
   expect(words('unknown')).toBe('has not come back; whether it was read cannot be told')
 })
 

@@ -7,7 +7,7 @@ import type { Session } from '../session.ts'
 import { followRun, followVerdicts, outcomeOf, runText, sends } from './runs.ts'
 import { type RunRequest, type SelectionOptions, selectionOf, startRun, withSelection } from './selection.ts'
 
-type RunOptions = SelectionOptions & { rate?: number; wait?: WaitFor | true; timeout: string }
+type RunOptions = SelectionOptions & { wait?: WaitFor | true; timeout: string }
 
 /** Sent, or read by the consumer groups that failed, without coming back. */
 type WaitFor = 'sent' | 'consumed'
@@ -20,7 +20,6 @@ function withRun(command: Command): Command {
       ]),
     )
     .option('--timeout <time>', 'how long --wait waits', '10m')
-    .option('--rate <per-second>', 'messages a second, at most', readNumber)
 }
 
 export function addReplay(program: Command): void {
@@ -46,6 +45,7 @@ With --wait consumed: 0 all were read by their consumer groups and stayed away, 
       }),
     ),
   )
+    .option('--rate <per-second>', 'messages a second, at most', readNumber)
     .option('--target-topic <topic>', 'another topic than the original one')
     .option('--force', 'also what may not be retried by itself, such as DEAD messages; needs --reason')
     .option('--send-stale', 'also what a policy holds because a newer record of its key may have been written')
@@ -54,6 +54,7 @@ With --wait consumed: 0 all were read by their consumer groups and stayed away, 
     .option('--canary-wait <time>', 'how long to wait after the canary')
     .option('--max-refailure <share>', 'pause at more re-failures than this, such as 1%')
   type Options = RunOptions & {
+    rate?: number
     targetTopic?: string
     force?: true
     sendStale?: true

@@ -100,10 +100,10 @@ export async function changeState(
   const requested = event === 'retry_requested' || event === 'retry_forced'
   if (requested && message.unstored_value_bytes !== null)
     throw new ApiError('SYS_DLQ_CONFLICT', valueIsNotStored(message.unstored_value_bytes))
-  await writeState(sql, { ...after, id: message.id, requested })
+  const stored = { ...after, next_retry_at: await writeState(sql, { ...after, id: message.id, requested }) }
   // One that was RESOLVED or DEAD may wait again, and later messages of its key wait for it.
   if (after.status === 'PENDING' && policy.ordering === 'per-key') await giveOrderKeys(sql, [message.id])
-  await auditMessage(sql, message, { action, asked, before: stateJson(before), after: stateJson(after) })
+  await auditMessage(sql, message, { action, asked, before: stateJson(before), after: stateJson(stored) })
 }
 
 export async function auditMessage(

@@ -22,7 +22,7 @@ import { shownText } from '../masks/shown.ts'
 import { pollPause } from '../request/poll-pause.ts'
 import { type Asked, changeState, holdAsSeen } from './change-message.ts'
 import { staleWords } from './staleness-json.ts'
-import { whyHeldForOrigin, whyStale } from './why-not-retried.ts'
+import { whyHeld, whyHeldForOrigin, whyStale } from './why-not-retried.ts'
 
 const pollMs = 25
 
@@ -137,7 +137,7 @@ function refuseHeld(
   const { original_topic, dlq_topic } = message
   const target = targetOf(message, { redirectTopic })
   const why = notAllowed({ dlq_topic: dlq_topic!, original_topic })
-  if (!force) throw new ApiError('SYS_DLQ_CONFLICT', `${why}; approve the route, or force the retry`)
+  if (!force) throw new ApiError('SYS_DLQ_CONFLICT', whyHeld(message))
   if (scope !== null && !matchesTopicGlobs(scope, target))
     throw new ApiError('SYS_DLQ_FORBIDDEN', `${why}; to force it needs a token whose topics include ${target}`)
 }

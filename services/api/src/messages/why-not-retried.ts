@@ -1,8 +1,10 @@
 // Tells people why a message may not be retried, and why a message that may be retried is not sent yet.
 
-import type { OriginState } from 'dlq-core/domain/origin/origin-state.ts'
+import { notAllowed } from 'dlq-core/domain/failure/topic-routes.ts'
+import { type OriginState, originStateOf } from 'dlq-core/domain/origin/origin-state.ts'
 import { isRetryable, type Status } from 'dlq-core/domain/retry/message-state.ts'
 import type { RetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
+import type { HeldMessage } from 'dlq-core/queries/change/message-change.ts'
 
 export type RetryFacts = {
   readonly status: Status
@@ -41,7 +43,7 @@ export function valueIsNotStored(bytes: bigint): string {
 /** Null where it may be retried. The wording is the specification's. */
 export function whyNotRetryable(facts: RetryFacts): string | null {
   const { routeClosed, origin } = facts
-  if (routeClosed) return whyNotPossible(facts) ?? `${routeClosed}; approve the route, or force the retry`
+  if (routeClosed) return whyNotPossible(facts) ?? whyHeldByRoute(routeClosed)
   if (origin?.isHeld) return whyNotPossible(facts) ?? whyHeldForOrigin(origin.state)
   return whyNotPossible(facts) ?? (facts.stale === null ? null : whyStale(facts.stale))
 }
@@ -76,6 +78,22 @@ export function heldUpBy(facts: RetryFacts, policy: Pick<RetryPolicy, 'paused' |
   else if (facts.stale !== null && !facts.retryRequested) reasons.push(whyStale(facts.stale))
   else if (facts.nextRetryAt === null) reasons.push(whyUnscheduled(facts, policy))
   return reasons
+}
+
+/** Why a message gets no time for its retry: its route holds it, or it waits for its original. */
+export function whyHeld({
+  dlq_topic,
+  original_topic,
+  held_by_route,
+  origin_state,
+}: Pick<HeldMessage, 'dlq_topic' | 'original_topic' | 'held_by_route' | 'origin_state'>): string {
+  const origin = originStateOf(origin_state)
+  if (held_by_route || origin === null) return whyHeldByRoute(notAllowed({ dlq_topic: dlq_topic!, original_topic }))
+  return whyHeldForOrigin(origin.state)
+}
+
+function whyHeldByRoute(routeClosed: string): string {
+  return `${routeClosed}; approve the route, or force the retry`
 }
 
 /** Why a policy holds a message. */

@@ -51,7 +51,10 @@ describe('a message whose value was lost', () => {
   test('gets no time by a schedule or a revival, until somebody gives it a value', async () => {
     const id = await insert(lost)
     const later = new Date(Date.now() + 1000).toISOString()
-    await send(`PATCH ${path(id)}`, { next_retry_at: later }, { 'if-match': '*' })
+    expect(await answerOf(send(`PATCH ${path(id)}`, { next_retry_at: later }, { 'if-match': '*' }))).toMatchObject({
+      status: 409,
+      body: { error: { message: expect.stringContaining('is held and gets no time: value_lost: ') } },
+    })
     expect((await readMessageRow(database.sql, id)).next_retry_at).toBeNull()
     await send(`POST ${path(id, '/dead')}`)
     await send(`POST ${path(id, '/revive')}`)

@@ -31,6 +31,8 @@ const count = (what: string) =>
     v.minValue(0, 'must not be negative'),
   )
 
+const goesWithSending = 'goes with kind "retry" or "redirect"'
+
 /** First a few, then a share, then all; each step only where the messages before it did not fail again. */
 const canarySchema = v.pipe(
   v.strictObject({
@@ -163,16 +165,29 @@ export const runBody = v.pipe(
     v.check(({ kind, selection }) => kind === 'erase' || selection.keys === undefined, 'belong to kind "erase"'),
     ['selection', 'keys'],
   ),
+  // Ignored, each would reach more than was meant: all messages instead of a canary's, at once instead of one a second.
   v.forward(
-    v.check(({ kind, max_lag }) => max_lag === null || isSent(kind), 'goes with kind "retry" or "redirect"'),
+    v.check(({ kind, rate_per_second }) => rate_per_second === null || isSent(kind), goesWithSending),
+    ['rate_per_second'],
+  ),
+  v.forward(
+    v.check(({ kind, canary }) => canary === null || isSent(kind), goesWithSending),
+    ['canary'],
+  ),
+  v.forward(
+    v.check(({ kind, on_refailure }) => on_refailure === 'continue' || isSent(kind), goesWithSending),
+    ['on_refailure'],
+  ),
+  v.forward(
+    v.check(({ kind, max_lag }) => max_lag === null || isSent(kind), goesWithSending),
     ['max_lag'],
   ),
   v.forward(
-    v.check(({ kind, staleness }) => staleness === undefined || isSent(kind), 'goes with kind "retry" or "redirect"'),
+    v.check(({ kind, staleness }) => staleness === undefined || isSent(kind), goesWithSending),
     ['staleness'],
   ),
   v.forward(
-    v.check(({ kind, force }) => !force || canBeForced(kind), 'goes with kind "retry" or "redirect"'),
+    v.check(({ kind, force }) => !force || canBeForced(kind), goesWithSending),
     ['force'],
   ),
   v.forward(

@@ -181,7 +181,13 @@ describe('while it runs', () => {
     const init = { method: 'PATCH', body: '{"rate_per_second": 50}', headers: { 'content-type': 'application/json' } }
     expect(await answerOf(request(`PATCH /api/v1/runs/${id}`, init))).toMatchObject({ body: { rate_per_second: 50 } })
     await until(id, { status: 'completed' })
-    expect(await answerOf(request(`PATCH /api/v1/runs/${id}`, init))).toMatchObject({ status: 409 })
+    const refused = async (run: string) => {
+      const { status, body } = await answerOf(request(`PATCH /api/v1/runs/${run}`, init))
+      return [status, (body as { error: { message: string } }).error.message]
+    }
+    expect(await refused(id)).toEqual([409, `run ${id} is completed: it sends nothing any more`])
+    const dead = await begin({ kind: 'dead' })
+    expect(await refused(dead)).toEqual([409, `run ${dead} is of kind dead: it sends nothing, so it has no rate`])
   })
 
   test('its progress is streamed until it ends', async () => {

@@ -2,7 +2,7 @@
 
 import type { ReactNode } from 'react'
 import type { Run } from '../../data/queries/runs.ts'
-import { rateChoices, rateText } from '../../domain/runs.ts'
+import { rateChoices, rateText, sends } from '../../domain/runs.ts'
 import { Button } from '../controls/button.tsx'
 import { Dialog, DialogActions } from '../controls/dialog.tsx'
 import { Menu } from '../controls/menu.tsx'
@@ -18,7 +18,9 @@ type RateMenuProps = {
   shortcut?: string | undefined
 }
 
+/** Nothing for a run that sends nothing. */
 export function RateMenu({ run, refusal, onChange, shortcut }: RateMenuProps) {
+  if (!sends(run.kind)) return null
   return (
     <Menu
       label={`Rate: ${rateText(run.rate_per_second)}`}

@@ -9,6 +9,7 @@ import { api } from '../api.ts'
 
 export type Run = components['schemas']['Run']
 export type RunStatus = Run['status']
+export type RunItem = components['schemas']['RunItem']
 
 /** One question: a run that is queued now and running a moment later would be in two answers, and seen twice. */
 async function readActiveRuns(signal: AbortSignal): Promise<Run[]> {

@@ -1,18 +1,25 @@
 import { globSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { actionWords, knownActions, targetName } from './audit-words.ts'
+import { actionWords, knownActions, targetName, targetTypes } from './audit-words.ts'
 
-test('every action that the API writes into the audit has words', () => {
-  const root = fileURLToPath(new URL('../../../../../', import.meta.url))
-  const files = globSync('{services/api,packages/dlq-core}/src/**/*.ts', { cwd: root }).filter(
-    (file) => !file.includes('.test.'),
-  )
-  const written = files.flatMap((file) =>
-    [...readFileSync(`${root}${file}`, 'utf8').matchAll(/action: '([a-z]+\.[a-z_]+)'/g)].map(([, action]) => action!),
-  )
+const root = fileURLToPath(new URL('../../../../../', import.meta.url))
+const source = globSync('{services/{api,retrier},packages/dlq-core}/src/**/*.ts', { cwd: root })
+  .filter((file) => !/\/(test-[^/]+|[^/]+\.test)\.ts$/.test(file))
+  .map((file) => readFileSync(root + file, 'utf8'))
+  .join('\n')
+
+test('every action that is written into the audit has words', () => {
+  const written = [...source.matchAll(/action: '([a-z]+(?:\.[a-z_]+)+)'/g)].map(([, action]) => action!)
   expect(written.length).toBeGreaterThan(10)
   expect([...new Set(written)].filter((action) => !knownActions.includes(action))).toEqual([])
+})
+
+test('the filter has every kind of thing that the audit names', () => {
+  const written = [...source.matchAll(/target_type: ([^,}]+)/g)].flatMap(([, value]) =>
+    [...value!.matchAll(/'([a-z_-]+)'/g)].map(([, type]) => type!),
+  )
+  expect([...new Set([...written, 'consumer_group'])].toSorted()).toEqual(targetTypes.toSorted())
 })
 
 test('an action that is new is shown as it is, and long ids are short', () => {

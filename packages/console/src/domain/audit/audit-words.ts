@@ -25,6 +25,8 @@ const words: Readonly<Record<string, string>> = {
   'message.revive': 'revived the message',
   'message.schedule': 'scheduled the message',
   'messages.read': 'read messages of',
+  'notification.route.delete': 'deleted the notification route',
+  'notification.route.put': 'set the notification route',
   'policy.delete': 'deleted the policy',
   'policy.put': 'set the policy',
   'position.reset': 'moved the position',
@@ -53,16 +55,8 @@ export function actionWords(action: string): string {
 
 /** The kinds of things that somebody changes. */
 export const targetTypes = [
-  'message',
-  'group',
-  'run',
-  'topic',
-  'policy',
-  'route',
-  'position',
-  'cron',
-  'consumer',
-  'subscription',
+  ...(['message', 'messages', 'group', 'run', 'topic', 'consumer_group', 'policy', 'route', 'position'] as const),
+  ...(['cron', 'consumer', 'subscription', 'notification-route', 'channel', 'delivery', 'schema'] as const),
 ] as const
 
 /**

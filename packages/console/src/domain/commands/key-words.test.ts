@@ -16,6 +16,11 @@ test('the keys of a page are those that it hears now, with what they mean there'
   expect(tables[2]!.keys).toEqual([{ key: 'g t', words: 'Topics' }])
 })
 
+test('every key that a run is stopped, slowed and ended by is named', () => {
+  const keys = keyTables('/runs/1', ['Shift+p', 'Shift+r', 'Shift+c', 'd'], sections)[0]!.keys
+  expect(keys.map(({ key }) => key)).toEqual(['Shift+p', 'Shift+r', 'Shift+c', 'd'])
+})
+
 test('a page without keys of its own has those that are heard everywhere', () => {
   expect(keyTables('/settings', ['/', 'p'], sections).map(({ title }) => title)).toEqual(['Everywhere', 'Go to'])
 })

@@ -28,6 +28,7 @@ const common: Readonly<Record<string, string>> = {
   c: 'copy as curl',
   'Mod+Enter': 'do it: save, start, go on',
   'Shift+p': 'pause the run at the bottom, or go on with it',
+  'Shift+r': 'the rate of the run at the bottom',
   'Shift+c': 'cancel the run at the bottom',
 }
 
@@ -46,9 +47,6 @@ const pages: readonly {
       i: 'ignore',
       d: 'resolved',
       r: 'retry it',
-      m: 'owner',
-      n: 'note',
-      x: 'select',
     },
   },
   {
@@ -65,14 +63,13 @@ const pages: readonly {
       n: 'note',
     },
   },
-  { path: /^\/messages$/, title: 'Messages', keys: { x: 'select', 'Shift+x': 'select up to here', e: 'export' } },
+  { path: /^\/messages$/, title: 'Messages', keys: { x: 'select', 'Shift+x': 'select up to here' } },
   {
     path: /^\/messages\/[^/]+$/,
     title: 'Message',
     keys: {
       r: 'retry now',
       e: 'change it',
-      g: 'its group',
       '1': 'value',
       '2': 'key',
       '3': 'headers',
@@ -83,6 +80,7 @@ const pages: readonly {
   },
   { path: /^\/messages\/.+\/edit/, title: 'Change a message', keys: {} },
   { path: /^\/runs\/new$/, title: 'Draft of a run', keys: {} },
+  { path: /^\/runs\/[^/]+$/, title: 'Run', keys: { d: 'resolve its group' } },
   { path: /^\/runs/, title: 'Runs', keys: {} },
   { path: /^\/topics\//, title: 'Topic', keys: { s: 'pause or resume its retries' } },
   { path: /^\/policies\//, title: 'Policy', keys: { e: 'change it' } },

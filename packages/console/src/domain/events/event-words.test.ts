@@ -7,6 +7,7 @@ import {
   eventTypeWords,
   lastingTypes,
   listOf,
+  numberTyped,
   routeTimes,
   routeWords,
 } from './event-words.ts'
@@ -50,4 +51,11 @@ test('the verdict says what lasts, that nobody is told, and what was not taken',
 
 test('a list is read from commas, spaces and lines', () => {
   expect(listOf(' orders.*, payments\n ,')).toEqual(['orders.*', 'payments'])
+})
+
+test('what is typed for a number and is none reaches the API, which refuses it', () => {
+  const sent = (text: string) => JSON.stringify({ dead_threshold: numberTyped(text) })
+  expect(sent(' 1000 ')).toBe('{"dead_threshold":1000}')
+  expect(sent(' ')).toBe('{"dead_threshold":null}')
+  expect(sent('1,000')).toBe('{"dead_threshold":"1,000"}')
 })

@@ -99,6 +99,14 @@ export function eventsVerdict({
   ].join(' ')
 }
 
+/** The number that was typed; null for none. What is no number stays as it is: the API refuses it, and names the field. */
+export function numberTyped(text: string): number | null {
+  const typed = text.trim()
+  if (typed === '') return null
+  const number = Number(typed)
+  return Number.isFinite(number) ? number : (typed as unknown as number)
+}
+
 /** "orders.*, payments" as its parts. */
 export function listOf(text: string): string[] {
   return text

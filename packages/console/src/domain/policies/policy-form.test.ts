@@ -23,6 +23,11 @@ test('what a policy says is what the form says, and the other way round', () => 
   }
   expect(readForm(textsOf(policy))).toEqual({ said: policy, faults: {} })
   expect(textsOf(policy).redirect_topic).toBe(noTopic)
+  const others = [
+    { redirect_topic: '{topic}.{group}.retry', verdict_group: 'billing: team 7/eu' },
+    { redirect_topic: 'orders', verdict_group: '' },
+  ]
+  for (const said of others) expect(readForm(textsOf(said))).toEqual({ said, faults: {} })
   expect(readForm(textsOf({ scrub: [] })).said).toEqual({ scrub: [] })
   expect(textsOf({ ...policy, max_retries: null }).max_retries).toBeUndefined()
 })
@@ -63,6 +68,7 @@ test('values are words', () => {
   expect(valueWords('paused', true)).toBe('yes')
   expect(valueWords('backoff_list', ['1m', '1h'])).toBe('1m, 1h')
   expect(valueWords('redirect_topic', '')).toBe('the original topic')
+  expect(valueWords('verdict_group', '')).toBe('all that read the topic')
   expect(valueWords('rate_per_second', null)).toBe('not set')
 })
 

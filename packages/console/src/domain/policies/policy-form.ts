@@ -7,7 +7,7 @@ import { type SettingValue, settingWords } from './setting-words.ts'
 export type PolicyTexts = Readonly<Partial<Record<SettingName, string>>>
 export type SaidSettings = Readonly<Partial<Record<SettingName, SettingValue>>>
 
-/** Typed where the answer is "no other topic", or "nothing": it is no legal name of one. */
+/** Typed where the answer is "no other topic", "no one group", or "nothing": it is no legal name of a topic. */
 export const noTopic = '(none)'
 
 export function textsOf(policy: SaidSettings): PolicyTexts {
@@ -15,7 +15,7 @@ export function textsOf(policy: SaidSettings): PolicyTexts {
   for (const name of settingNames) {
     const value = policy[name]
     if (value === null || value === undefined) continue
-    const isNone = name === 'redirect_topic' ? value === '' : name === 'scrub' && (value as string[]).length === 0
+    const isNone = value === '' || (Array.isArray(value) && value.length === 0)
     texts[name] = isNone ? noTopic : Array.isArray(value) ? value.join(', ') : String(value)
   }
   return texts
@@ -66,7 +66,10 @@ function readValue(name: SettingName, text: string): SettingValue | undefined {
       // A pattern may hold a comma, without a space behind it.
       return text === noTopic ? [] : text.split(/,\s+/)
     case 'topic':
-      return text === noTopic ? '' : /^[A-Za-z0-9._-]{1,249}$/.test(text) ? text : undefined
+      // Which names may stand in braces is the API's.
+      return text === noTopic ? '' : /^[A-Za-z0-9._{}-]{1,249}$/.test(text) ? text : undefined
+    case 'group':
+      return text === noTopic ? '' : text
     default:
       return undefined
   }
@@ -88,7 +91,7 @@ function faultOf(name: SettingName): string {
     case 'durations':
       return 'Write lengths of time with commas, such as 1m, 10m, 1h.'
     case 'topic':
-      return `Write a topic’s name: letters, digits, ".", "_" and "-"; or ${noTopic}.`
+      return `Write a topic’s name: letters, digits, ".", "_" and "-", and {topic} or {group}; or ${noTopic}.`
     default:
       return 'This is none of the choices.'
   }

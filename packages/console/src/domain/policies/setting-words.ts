@@ -10,6 +10,7 @@ export type SettingKind =
   | 'durations'
   | 'detectors'
   | 'topic'
+  | 'group'
   | readonly string[]
 
 export type SettingWords = { readonly label: string; readonly kind: SettingKind; readonly note: string }
@@ -35,7 +36,11 @@ export const settingWords: Readonly<Record<SettingName, SettingWords>> = {
   max_in_flight: { label: 'At once', kind: 'whole', note: 'being sent at the same time' },
   run_limit: { label: 'In one window', kind: 'whole', note: 'with windows only' },
   weight: { label: 'Weight', kind: 'whole', note: 'its share beside other topics' },
-  redirect_topic: { label: 'Sent to', kind: 'topic', note: '(none): to the original topic' },
+  redirect_topic: {
+    label: 'Sent to',
+    kind: 'topic',
+    note: 'may hold {topic} and {group}; (none): to the original topic',
+  },
   delivery: { label: 'Delivery', kind: ['republish', 'pull'], note: 'pull: its application claims them by SQL' },
   ordering: { label: 'Order', kind: ['none', 'per-key'], note: 'per-key: one waits for earlier ones of its key' },
   timestamp: { label: 'Time of the record', kind: ['keep', 'now'], note: 'as it was, or that of the retry' },
@@ -60,7 +65,11 @@ export const settingWords: Readonly<Record<SettingName, SettingWords>> = {
     note: 'warn: looked for and said; hold: only what is not older is sent',
   },
   for_group_header: { label: 'Says for which group', kind: 'switch', note: 'in dlq-for-group, which others may skip' },
-  verdict_group: { label: 'Judged by', kind: 'topic', note: 'the group whose reading counts where none is known' },
+  verdict_group: {
+    label: 'Judged by',
+    kind: 'group',
+    note: 'the group whose reading counts where none is known; (none): all that read the topic',
+  },
   verdict_horizon: { label: 'May come back for', kind: 'duration', note: 'after it was read; then it is consumed' },
   auto_resolve: {
     label: 'Group resolved after',
@@ -107,5 +116,6 @@ export function valueWords(name: SettingName, value: SettingValue | undefined): 
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   if (Array.isArray(value)) return value.length === 0 ? 'none' : value.join(', ')
   if (name === 'redirect_topic' && value === '') return 'the original topic'
+  if (name === 'verdict_group' && value === '') return 'all that read the topic'
   return String(value)
 }

@@ -55,6 +55,7 @@ export function EditSteps(props: Props) {
   const [reason, setReason] = useState('')
   const [answered, setAnswered] = useState(false)
   const { id, status, retryable } = message
+  const force = status === 'DEAD' || !retryable
   const draft = { ...typed, value: typed.value !== null && compact ? onOneLine(typed.value) : typed.value }
   const request = editRequest(stored, draft, decoded)
   const changed = Object.keys(request).length > 0
@@ -76,10 +77,8 @@ export function EditSteps(props: Props) {
   const readAgain = () => client.invalidateQueries({ queryKey: ['message', id] })
   // A question of its own: what is saved stays saved, whatever becomes of it.
   const sending = useMutation({
-    mutationFn: (newTag: string | null) => {
-      const force = status === 'DEAD' || !retryable
-      return retryMessage(id, { force, reason: reason.trim() || 'changed and sent again', etag: newTag })
-    },
+    mutationFn: (newTag: string | null) =>
+      retryMessage(id, { force, reason: reason.trim() || 'changed and sent again', etag: newTag }),
     onSettled: () => {
       setAnswered(true)
       return readAgain()
@@ -97,6 +96,7 @@ export function EditSteps(props: Props) {
     onSettled: readAgain,
   })
   const left = changed && !save.isSuccess
+  const whyForced = status === 'DEAD' ? 'it is DEAD' : 'a plain retry is refused'
   useBlocker({
     shouldBlockFn: () => left && !window.confirm('Leave, and keep what you typed for an hour in this tab?'),
     enableBeforeUnload: () => left,
@@ -188,7 +188,7 @@ export function EditSteps(props: Props) {
           }}
         >
           <TextField
-            label={status === 'DEAD' ? 'Reason (it is DEAD, so it is sent by force)' : 'Reason (not needed)'}
+            label={force ? `Reason (${whyForced}, so it is sent by force)` : 'Reason (not needed)'}
             value={reason}
             onChange={setReason}
             list={lastReasons()}

@@ -13,7 +13,7 @@ import {
   type RouteChange,
   saveRoute,
 } from '../../data/queries/fleet/notifications.ts'
-import { eventTypes, listOf } from '../../domain/events/event-words.ts'
+import { eventTypes, listOf, numberTyped } from '../../domain/events/event-words.ts'
 import styles from './events.module.css'
 
 type Texts = Record<
@@ -126,7 +126,7 @@ function changeOf(texts: Texts, min_severity: NotificationRoute['min_severity'],
     repeat_every: texts.repeat.trim(),
     quiet: orNull(texts.quiet),
     muted_until: orNull(texts.muted),
-    dead_threshold: texts.dead.trim() === '' ? null : Number(texts.dead),
+    dead_threshold: numberTyped(texts.dead),
     ...(reason === '' ? {} : { reason }),
   }
 }

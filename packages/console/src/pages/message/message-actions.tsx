@@ -144,6 +144,7 @@ export function MessageActions({ message, etag }: { message: MessageDetail; etag
       {asked === null || asked === 'schedule' ? null : (
         <AskReason
           ask={asked}
+          message={message}
           onClose={() => setAsked(null)}
           onGo={(reason) => {
             setAsked(null)

@@ -8,20 +8,19 @@ import { Dialog, DialogActions } from '../../components/controls/dialog.tsx'
 import { Choices } from '../../components/controls/select.tsx'
 import { TextField } from '../../components/controls/text-field.tsx'
 import { useKeys } from '../../components/keys.ts'
+import { useNow } from '../../data/live.ts'
 import type { MessageAction, MessageDetail } from '../../data/queries/messages.ts'
 import { serverNow } from '../../data/server-clock.ts'
 import { settings } from '../../data/settings.ts'
 import { useStore } from '../../data/store.ts'
+import { whatNext } from '../../domain/message-words.ts'
 import { type ScheduleChoice, scheduleChoices, scheduleFault, scheduleRequest } from '../../domain/schedule.ts'
 
 export type Ask = MessageAction | 'force'
 
 const asks: Record<Ask, { title: string; text: string; button: string }> = {
-  force: {
-    title: 'Send it all the same?',
-    text: 'It is given up, or its attempts are spent. Forced, it is sent once, whatever the policy says.',
-    button: 'Send it',
-  },
+  // Behind what the page says of the message: why a plain retry is refused.
+  force: { title: 'Send it all the same?', text: 'Forced, it gets one more attempt.', button: 'Send it' },
   dead: {
     title: 'Give this message up?',
     text: 'It is not tried again by itself. It can be revived.',
@@ -41,8 +40,11 @@ const asks: Record<Ask, { title: string; text: string; button: string }> = {
   delete: { title: 'Delete this message?', text: 'It is gone for good. Nothing brings it back.', button: 'Delete' },
 }
 
-export function AskReason({ ask, onClose, onGo }: { ask: Ask; onClose: () => void; onGo: (reason: string) => void }) {
+type AskProps = { ask: Ask; message: MessageDetail; onClose: () => void; onGo: (reason: string) => void }
+
+export function AskReason({ ask, message, onClose, onGo }: AskProps) {
   const { title, text, button } = asks[ask]
+  const now = useNow()
   return (
     <AskDialog
       title={title}
@@ -55,7 +57,7 @@ export function AskReason({ ask, onClose, onGo }: { ask: Ask; onClose: () => voi
       onClose={onClose}
       onGo={onGo}
     >
-      <p>{text}</p>
+      <p>{ask === 'force' ? `${whatNext(message, now)} ${text}` : text}</p>
     </AskDialog>
   )
 }

@@ -3,7 +3,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link, useBlocker, useNavigate } from '@tanstack/react-router'
 import type { SettingName } from 'dlq-core/domain/retry/policy-settings.ts'
-import { useEffect, useMemo, useRef, useState } from 'react'
+import { useMemo, useRef, useState } from 'react'
 import { Form } from 'react-aria-components'
 import { Button } from '../../components/controls/button.tsx'
 import { DialogActions } from '../../components/controls/dialog.tsx'
@@ -15,7 +15,7 @@ import { Notice, PageHead, Skeleton, Verdict } from '../../components/show/page.
 import { say } from '../../components/toasts.tsx'
 import { keepReason, lastReasons } from '../../data/drafts/run-drafts.ts'
 import { faultOf } from '../../data/faults.ts'
-import { useSlow } from '../../data/live.ts'
+import { useSettled, useSlow } from '../../data/live.ts'
 import {
   type Policies,
   type PolicyWithTag,
@@ -206,15 +206,4 @@ function Editor({ pattern, stored, policies, onReload }: EditorProps) {
       </Form>
     </>
   )
-}
-
-/** The value that has not changed for a while. */
-function useSettled<T>(value: T, delayMs: number): T {
-  const [settled, setSettled] = useState(value)
-  const text = JSON.stringify(value)
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), delayMs)
-    return () => clearTimeout(timer)
-  }, [text, delayMs])
-  return settled
 }

@@ -87,6 +87,7 @@ function Field({ name, text, inherited, fault, topics, onChange }: FieldProps) {
       note={note === '' ? undefined : note}
       fault={fault}
       {...(kind === 'topic' ? { list: [noTopic, ...topics.map(({ topic }) => topic)] } : {})}
+      {...(kind === 'group' ? { list: [noTopic] } : {})}
     />
   )
 }

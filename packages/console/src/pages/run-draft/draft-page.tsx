@@ -14,7 +14,7 @@ import { Notice, PageHead, Section, Skeleton, Verdict } from '../../components/s
 import { copyText } from '../../components/toasts.tsx'
 import { keepReason, lastReasons, printDraftHash, readDraftHash } from '../../data/drafts/run-drafts.ts'
 import { faultOf } from '../../data/faults.ts'
-import { useSlow } from '../../data/live.ts'
+import { useSettled, useSlow } from '../../data/live.ts'
 import { groupQuery, useGroupTitle } from '../../data/queries/groups.ts'
 import { startRun, surveyRun } from '../../data/queries/runs.ts'
 import { serverNow } from '../../data/server-clock.ts'
@@ -27,10 +27,10 @@ import {
   requestText,
   runRequest,
   selectionWords,
-  sends,
   startWords,
   verbOf,
 } from '../../domain/run-draft.ts'
+import { sends } from '../../domain/runs.ts'
 import { numberText } from '../../domain/words.ts'
 import styles from './draft.module.css'
 import { How } from './how.tsx'
@@ -61,7 +61,10 @@ export function DraftPage() {
   const given = { reason: '', all, eligible: 0, matched: null }
   // A forced run wants a reason, also for its dry run.
   const dryRun = runRequest(draft, { ...given, reason: draft.force ? reason || 'a look at what would happen' : '' })
-  const ready = !draft.isCut && (!draft.everything || all) && (draft.kind !== 'redirect' || draft.targetTopic !== null)
+  // Half a name would be refused, or be that of another topic.
+  const isTyped = useSettled(draft.targetTopic, 400) === draft.targetTopic
+  const hasTarget = draft.kind !== 'redirect' || (draft.targetTopic !== null && isTyped)
+  const ready = !draft.isCut && (!draft.everything || all) && hasTarget
   const survey = useQuery({
     queryKey: ['survey', { ...dryRun, reason: undefined }, hash.patch],
     queryFn: ({ signal }) => surveyRun(requestText(dryRun, hash.patch), signal),

@@ -1,8 +1,9 @@
 // How fast, how carefully, and what to do when too many come back.
 
 import { Choices, Select } from '../../components/controls/select.tsx'
-import { type CanaryChoice, canaryOf, type Draft, sends } from '../../domain/run-draft.ts'
-import { rateChoices } from '../../domain/runs.ts'
+import { TextField } from '../../components/controls/text-field.tsx'
+import { type CanaryChoice, canaryOf, type Draft } from '../../domain/run-draft.ts'
+import { rateChoices, sends } from '../../domain/runs.ts'
 import styles from './draft.module.css'
 
 type Props = {
@@ -37,6 +38,15 @@ export function How({ draft, eligible, onChange }: Props) {
   if (!sends(draft.kind)) return <p className={styles.quiet}>At once, in pieces; it can be paused and cancelled.</p>
   return (
     <>
+      {draft.kind === 'redirect' ? (
+        <TextField
+          label="Target topic"
+          value={draft.targetTopic ?? ''}
+          onChange={(topic) => onChange({ target_topic: topic.trim() === '' ? undefined : topic.trim() })}
+          mono
+          note="May hold {topic} and {group}: the original topic and the consumer group of each message"
+        />
+      ) : null}
       <Select
         label="Rate"
         value={rate}

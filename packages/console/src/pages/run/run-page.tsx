@@ -18,11 +18,11 @@ import { faultOf } from '../../data/faults.ts'
 import { useLive, useNow, useSlow } from '../../data/live.ts'
 import { changeGroup } from '../../data/queries/groups.ts'
 import { useRunControls } from '../../data/queries/run-controls.ts'
-import { type Run, runItemsQuery, runQuery } from '../../data/queries/runs.ts'
+import { type Run, type RunItem, runItemsQuery, runQuery } from '../../data/queries/runs.ts'
 import { useRunEvents } from '../../data/run-events.ts'
 import { serverNow } from '../../data/server-clock.ts'
 import { useMissingRole } from '../../data/session.ts'
-import { ineligibleWords, searchOfSelection } from '../../domain/run-draft.ts'
+import { ineligibleWords, leftAloneWords, searchOfSelection } from '../../domain/run-draft.ts'
 import { runStages, runVerdict } from '../../domain/run-verdict.ts'
 import { activeStatuses, leftWords, partsOf, progressWords, runTitle, totalText } from '../../domain/runs.ts'
 import { counted } from '../../domain/words.ts'
@@ -128,7 +128,7 @@ function WhyPaused({ run }: { run: Run }) {
 }
 
 function Stages({ run }: { run: Run }) {
-  const stages = runStages(run.canary, run.step?.name ?? run.progress.step, false)
+  const stages = runStages(run.canary, run.step?.name ?? run.progress.step)
   if (stages.length < 2) return null
   return (
     <ol className={styles.stages} aria-label="Stages">
@@ -203,7 +203,10 @@ function RunActions({ run, active }: { run: Run; active: boolean }) {
         {!active && run.progress.failed_again > 0 ? (
           <Link
             to="/runs/new"
-            search={{ kind: run.kind === 'redirect' ? 'redirect' : 'retry', failed_again_in: run.id }}
+            search={{
+              ...(run.target_topic === null ? { kind: 'retry' } : { kind: 'redirect', target_topic: run.target_topic }),
+              failed_again_in: run.id,
+            }}
             className={buttonClass()}
           >
             Retry those that came back
@@ -263,6 +266,11 @@ const outcomes = [
   { id: 'skipped', text: 'skipped' },
 ]
 
+/** Of one that was skipped, the API gives the reason's name. */
+function detailWords({ outcome, detail }: RunItem): string | null {
+  return outcome === 'skipped' && detail !== null ? leftAloneWords(detail) : detail
+}
+
 function Items({ run, outcome, active }: { run: Run; outcome: string; active: boolean }) {
   const { id, progress } = run
   const navigate = useNavigate({ from: '/runs/$id' })
@@ -295,7 +303,7 @@ function Items({ run, outcome, active }: { run: Run; outcome: string; active: bo
             </Link>
             <span className={styles.quiet}>
               {item.message == null ? 'archived or deleted' : `${item.message.status} · ${item.message.original_topic}`}{' '}
-              · {item.detail ?? item.message?.error_message ?? words}
+              · {detailWords(item) ?? item.message?.error_message ?? words}
             </span>
           </li>
         ))}

@@ -53,7 +53,7 @@ export async function tagOfArchived(
 
 /**
  * Writes the state of a locked message. `requested`: somebody asked for the next attempt. It is then due now by the
- * database's clock, and a pause of its error group does not hold it up.
+ * database's clock, and a pause of its error group does not hold it up. Returns its time as stored: a held message gets none.
  */
 export async function writeState(
   sql: Sql,
@@ -64,14 +64,16 @@ export async function writeState(
     next_retry_at: nextRetryAt,
     requested,
   }: RetryState & { id: string; requested: boolean },
-): Promise<void> {
-  await sql`
+): Promise<Date | null> {
+  const [row] = await sql<[{ next_retry_at: Date | null }]>`
     update dlq.dlq_messages set
       status = ${status}, max_retries = ${maxRetries}, retry_requested = ${requested},
       -- A request for one message does not wait for a run that holds it.
       run_id = null,
       next_retry_at = case when ${requested} then now() when not ${heldUnlessForced(sql)} then ${nextRetryAt}::timestamptz end
-    where id = ${id}`
+    where id = ${id}
+    returning next_retry_at`
+  return row.next_retry_at
 }
 
 export async function readContent(sql: Sql, id: string): Promise<MessageContent> {
@@ -152,7 +154,10 @@ export async function editMessage(sql: Sql, { id, actor, reason, request_id, fie
     where id = ${id}`
 }
 
-/** Writes when a message is retried, and its budget. Null keeps `max_retries`, undefined keeps `next_retry_at`. */
+/**
+ * Writes when a message is retried, and its budget. Null keeps `max_retries`, undefined keeps `next_retry_at`. Returns its
+ * time as stored: a held message gets none.
+ */
 export async function writeSchedule(
   sql: Sql,
   {
@@ -160,15 +165,17 @@ export async function writeSchedule(
     max_retries,
     next_retry_at,
   }: { id: string; max_retries: number | null; next_retry_at: Date | null | undefined },
-): Promise<void> {
+): Promise<Date | null> {
   const keep = next_retry_at === undefined
-  await sql`
+  const [row] = await sql<[{ next_retry_at: Date | null }]>`
     update dlq.dlq_messages set
       max_retries = coalesce(${max_retries}::int, max_retries),
       next_retry_at = case when ${keep} then next_retry_at when not ${heldUnlessForced(sql)}
         then ${next_retry_at ?? null}::timestamptz end,
       retry_requested = retry_requested and ${keep}
-    where id = ${id}`
+    where id = ${id}
+    returning next_retry_at`
+  return row.next_retry_at
 }
 
 export type EditSummary = {

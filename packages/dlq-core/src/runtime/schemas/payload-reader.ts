@@ -21,6 +21,7 @@ import {
   refOfRule,
   type SchemaFrame,
   type SchemaRef,
+  singleObjectFrame,
 } from '../../domain/payload/schema-frames.ts'
 import { storedDecoding, storedPayloadHeaders } from '../../domain/payload/stored-decoding.ts'
 import type { Header } from '../../domain/record/record.ts'
@@ -238,12 +239,11 @@ export function createPayloadReader({
       const plan = topic === null ? null : planOf({ original_topic: topic, dlq_topic: topic })
       const registries = plan === null ? schemas.registries : plan.registry === null ? [] : [plan.registry]
       const framed = frames.flatMap((bytes) =>
-        registries.flatMap((registry) => {
-          const frame = frameOfBytes(bytes, registry)
-          return frame === null ? [] : [{ bytes, frame }]
-        }),
+        [singleObjectFrame(bytes), ...registries.map((registry) => frameOfBytes(bytes, registry))].flatMap((frame) =>
+          frame === null ? [] : [{ bytes, frame }],
+        ),
       )
-      await source.load(framed.map(({ frame }) => frame.ref))
+      await source.load(framed.map(({ frame }) => frame.ref).filter(({ kind }) => kind !== 'file'))
       const byFrame = framed.flatMap(({ bytes, frame }) => {
         const schema = schemaOf(frame.ref)
         return schema?.state === 'known' ? (encoded(schema.codec, json, bytes, frame) ?? []) : []

@@ -29,9 +29,14 @@ const auth = {
     tokenOf('auditor', 'sys_auditor', ['evil*', 'payments*']),
   ],
 } as NonNullable<Parameters<typeof createTestApp>[1]>['auth'] & object
-const ask = (methodAndPath: string, name: string, body?: object) =>
+const ask = (methodAndPath: string, name: string, body?: object, headers?: Record<string, string>) =>
   createTestApp(service.sql, { auth })(methodAndPath, {
-    headers: { authorization: `Bearer secret-${name}`, 'content-type': 'application/json', prefer: 'wait=5' },
+    headers: {
+      authorization: `Bearer secret-${name}`,
+      'content-type': 'application/json',
+      prefer: 'wait=5',
+      ...headers,
+    },
     ...(body && { body: JSON.stringify(body) }),
   })
 const decide = (state: string, name = 'admin') => answerOf(ask(`PUT ${route}`, name, { state, reason: 'asked' }))
@@ -157,7 +162,14 @@ describe('a held message', () => {
     const id = await insertHeld({ status: 'DEAD', retry_count: 3 })
     expect((await ask(`POST /api/v1/dlq/messages/${id}/revive`, 'admin', {})).status).toBe(200)
     expect(await read(id)).toMatchObject({ status: 'PENDING', next_retry_at: null })
-    await ask(`PATCH /api/v1/dlq/messages/${id}`, 'admin', { next_retry_at: '2026-01-01T00:00:00Z' })
+    const [entry] = await database.sql`select after from dlq.dlq_audit where target_id = ${id}`
+    expect(entry!.after).toMatchObject({ status: 'PENDING', next_retry_at: null })
+    const schedule = { next_retry_at: '2026-01-01T00:00:00Z' }
+    const headers = { 'if-match': '*' }
+    expect(await answerOf(ask(`PATCH /api/v1/dlq/messages/${id}`, 'admin', schedule, headers))).toMatchObject({
+      status: 409,
+      body: { error: { message: expect.stringContaining('approve the route') } },
+    })
     expect(await read(id)).toMatchObject({ next_retry_at: null })
   })
 })

@@ -23,6 +23,7 @@ import {
 import { bytesOf, editInput, headersInput, headersOf, isDecoded } from '../../messages/message-content.ts'
 import { exampleMessage, messageJson, messageSchema, sendJsonText } from '../../messages/message-json.ts'
 import { retryMessage } from '../../messages/retry-message.ts'
+import { whyHeld } from '../../messages/why-not-retried.ts'
 import { adoptStored } from '../../origins/adopt-stored.ts'
 import type { DecodedEdit } from '../../payloads/edit-decoded.ts'
 import { encodeSeen, refuseUnseen } from '../../payloads/encode-seen.ts'
@@ -343,7 +344,10 @@ async function reschedule(
       'SYS_DLQ_CONFLICT',
       `message ${message.id} is ${message.status}: only PENDING messages are retried at a time`,
     )
-  await writeSchedule(sql, { id: message.id, max_retries: max_retries ?? null, next_retry_at })
+  const stored = await writeSchedule(sql, { id: message.id, max_retries: max_retries ?? null, next_retry_at })
+  // As it is now: the same request may have given it the value that it waited for.
+  if (next_retry_at && stored === null)
+    throw new ApiError('SYS_DLQ_CONFLICT', `message ${message.id} is held and gets no time: ${whyHeld(message)}`)
   await auditMessage(sql, message, {
     action: 'message.schedule',
     asked,

@@ -1,5 +1,6 @@
 // Changes a run that is under way: pauses, resumes or cancels it, or changes how fast it sends.
 
+import { isSent } from 'dlq-core/domain/message/run.ts'
 import { changeRate } from 'dlq-core/queries/runs/runs.ts'
 import * as v from 'valibot'
 import { ApiError } from '../../http/api-error.ts'
@@ -80,6 +81,11 @@ export const runChangeRoutes = [
       const scope = call.access.topics
       const run = await sql.begin(async (sql) => {
         const before = await findRun(sql, { id, scope })
+        if (!isSent(before.kind))
+          throw new ApiError(
+            'SYS_DLQ_CONFLICT',
+            `run ${id} is of kind ${before.kind}: it sends nothing, so it has no rate`,
+          )
         if (!(await changeRate(sql, { id, ratePerSecond })))
           throw new ApiError('SYS_DLQ_CONFLICT', `run ${id} is ${before.status}: it sends nothing any more`)
         await auditRun(

@@ -124,7 +124,7 @@ test('who signs in again in one tab is signed in in the others', async () => {
   await page.getByRole('button', { name: 'operator' }).waitFor()
 })
 
-/** The page of a run that has this state for as long as it is looked at. */
+/** The page of a run that retries and has this state for as long as it is looked at. */
 async function openRun(status: string, clockMs = Date.now()): Promise<Page> {
   const id = await insertGroupedRow(console_, {
     ...{ original_topic: 'browser-runs', error_message: 'amount -5 is negative' },
@@ -140,7 +140,7 @@ async function openRun(status: string, clockMs = Date.now()): Promise<Page> {
   await page.clock.install({ time: clockMs })
   await page.route(`**/api/v1/runs/${run.id}`, async (route) => {
     const response = await route.fetch()
-    await route.fulfill({ response, json: { ...(await response.json()), status, ended_at: null } })
+    await route.fulfill({ response, json: { ...(await response.json()), kind: 'retry', status, ended_at: null } })
   })
   // Each stream opens again at once: the page is told something all the time.
   const events = `retry: 200\nevent: progress\ndata: {"status":"${status}"}\n\n`

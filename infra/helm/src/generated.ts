@@ -57,10 +57,15 @@ function isSame(file: string, one: string, other: string): boolean {
   return file.endsWith('.json') ? JSON.stringify(JSON.parse(one)) === JSON.stringify(JSON.parse(other)) : one === other
 }
 
+/** Files that are up to date keep their layout. */
 export function writeGeneratedFiles(): void {
   const files = generatedFiles()
-  for (const file of staleFiles()) if (!files.has(file)) rmSync(file)
-  for (const [file, text] of files) {
+  for (const file of staleFiles()) {
+    const text = files.get(file)
+    if (text === undefined) {
+      rmSync(file)
+      continue
+    }
     mkdirSync(dirname(file), { recursive: true })
     writeFileSync(file, text)
   }

@@ -18,6 +18,11 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
+/** Answers of a gateway whose API is away, or of an API without its database. */
+export function isAwayStatus(status: number): boolean {
+  return [502, 503, 504].includes(status)
+}
+
 /** A command ends with this code and says this. */
 export class CliError extends Error {
   readonly exitCode: ExitCode

@@ -15,7 +15,7 @@ import { addShow } from './commands/show.ts'
 import { addStatus } from './commands/status.ts'
 import { addTail } from './commands/tail.ts'
 import { setRuntime } from './define-command.ts'
-import { CliError, exitCodes } from './exit-codes.ts'
+import { CliError, exitCodes, isAwayStatus } from './exit-codes.ts'
 import { CurlPrinted } from './output/curl.ts'
 import { plainLines } from './output/words.ts'
 import type { Terminal } from './terminal.ts'
@@ -106,9 +106,7 @@ function faultOf(error: unknown, terminal: Terminal): number {
     terminal.note(`dlq: ${plainLines(error.message + details)}${error.requestId ? ` (${error.requestId})` : ''}`)
     if (error.status === 400) return exitCodes.usage
     if (error.status === 401 || error.status === 403) return exitCodes.notAllowed
-    return error.status === 503 || error.status === 429 || error.status === 502 || error.status === 504
-      ? exitCodes.unavailable
-      : exitCodes.failed
+    return error.status === 429 || isAwayStatus(error.status) ? exitCodes.unavailable : exitCodes.failed
   }
   terminal.note(`dlq: ${error instanceof Error ? error.stack : String(error)}`)
   return exitCodes.failed

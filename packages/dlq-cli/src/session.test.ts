@@ -28,7 +28,7 @@ const running = {
     ...{ done: 0, waiting: 1, resolved: 0, failed: 0, failed_again: 0, skipped: {}, verdicts: null, eta_seconds: null },
   },
 }
-/** An API that is started anew while somebody waits for a run. */
+/** An API that restarts while somebody waits for a run. */
 const readings = [
   (response: ServerResponse) => response.setHeader('content-type', 'application/json').end(JSON.stringify(running)),
   (response: ServerResponse) => response.destroy(),

@@ -39,6 +39,11 @@ export function relativeTime(at: number, now: number, span: (ms: number) => stri
 
 export type Zone = 'local' | 'utc'
 
+/** As in "18:00 in your time". */
+export function zoneWords(zone: Zone): string {
+  return zone === 'utc' ? 'UTC' : 'your time'
+}
+
 /** "2026-11-22 06:39:22.123 +01:00". */
 export function absoluteTime(at: number, zone: Zone): string {
   const date = new Date(at)

@@ -4,7 +4,7 @@ import { type Command, Option } from 'commander'
 import { DlqApiError, dataOf } from 'dlq-client/api-client.ts'
 import type { components } from 'dlq-client/api-types.ts'
 import { defineCommand, onCall, withOutput, withWatch } from '../define-command.ts'
-import { CliError, type ExitCode, exitCodes } from '../exit-codes.ts'
+import { CliError, type ExitCode, exitCodes, isAwayStatus } from '../exit-codes.ts'
 import { readDuration, readNumber } from '../filters.ts'
 import { ago, count, plain } from '../output/words.ts'
 import type { CommonOptions, Session } from '../session.ts'
@@ -90,7 +90,7 @@ const summaries = {
 
 const getRun = ({ api }: Session, id: string) => dataOf(api.GET('/api/v1/runs/{id}', { params: { path: { id } } }))
 
-/** An API that is started anew answers again within this. */
+/** An API that restarts answers again within this. */
 const awayMs = 30_000
 
 /** Reads a run again and again. Once it was read, an API that is away for a moment ends nothing: the run goes on. */
@@ -112,7 +112,7 @@ function runReader(session: Session, id: string): () => Promise<Run> {
 
 function isAway(error: unknown): boolean {
   if (error instanceof CliError) return error.exitCode === exitCodes.unavailable
-  return error instanceof DlqApiError && [502, 503, 504].includes(error.status)
+  return error instanceof DlqApiError && isAwayStatus(error.status)
 }
 
 /** Resolves when the run has ended or is paused. @throws {CliError} 75 after the deadline, in ms since 1970; the run goes on */

@@ -38,7 +38,7 @@ export type WantedRun = Pick<
   expect: { expected: number; tolerance: number } | null
 }
 
-/** Each takes turns with all others in the workers, so a token for some topics has so many that have not ended, at most. */
+/** A token for some topics has at most this many runs that have not ended: each takes turns with all others in the workers. */
 const maxUnended = 100
 
 /**

@@ -15,6 +15,7 @@ import { settings } from '../../data/settings.ts'
 import { useStore } from '../../data/store.ts'
 import { whatNext } from '../../domain/message-words.ts'
 import { type ScheduleChoice, scheduleChoices, scheduleFault, scheduleRequest } from '../../domain/schedule.ts'
+import { zoneWords } from '../../domain/time.ts'
 
 export type Ask = MessageAction | 'force'
 
@@ -94,7 +95,7 @@ export function ScheduleDialog({ message, onClose, onGo }: ScheduleProps) {
         <Choices label="Next attempt" value={choice} choices={scheduleChoices} onChange={setChoice} />
         {choice === 'at' ? (
           <TextField
-            label={`At, in ${zone === 'utc' ? 'UTC' : 'your time'}`}
+            label={`At, in ${zoneWords(zone)}`}
             type="datetime-local"
             value={at}
             onChange={setAt}

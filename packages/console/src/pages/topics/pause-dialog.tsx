@@ -12,6 +12,7 @@ import { serverNow } from '../../data/server-clock.ts'
 import { useMissingRole } from '../../data/session.ts'
 import { settings } from '../../data/settings.ts'
 import { useStore } from '../../data/store.ts'
+import { zoneWords } from '../../domain/time.ts'
 import { choiceOf, type PauseChoice, untilOf } from '../../domain/topics/pause-for.ts'
 
 const choices: { id: PauseChoice; text: string }[] = [
@@ -58,7 +59,7 @@ export function PauseDialog({ topic, what, duration = '2h', onClose }: Props) {
           value={typed}
           onChange={setTyped}
           fault={wrong}
-          note={`45m, 1d, or 2026-11-22 18:00 in ${zone === 'utc' ? 'UTC' : 'your time'}`}
+          note={`45m, 1d, or 2026-11-22 18:00 in ${zoneWords(zone)}`}
         />
       ) : null}
     </AskDialog>

@@ -13,7 +13,7 @@ const times = { begin: 5, last: 2 }
 const maxGroups = 50
 /** A group with more than 57.6 times this in a day has no bursts that this would see. */
 const maxCounted = 2000
-/** Of a group that several DLQ topics have, so many times as many messages are looked through for those of one. */
+/** Where several DLQ topics share a group, the messages of one are looked for among this many times as many. */
 const lookedThrough = 10
 const fiveMinutesADay = 288
 

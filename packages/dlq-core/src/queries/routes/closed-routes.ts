@@ -7,8 +7,8 @@ import type { Sql } from '../sql.ts'
 export const maxRoutesPerDlqTopic = 1000
 
 /**
- * Open by the DLQ topic's name are, besides the topic that it names, so many retry topics and versions of that. Their
- * number in the name is for the sender to choose, and each would be a topic with counts, turns and labels of its own.
+ * A DLQ topic's name opens the topic that it names, and this many retry topics and versions of it. The sender chooses the
+ * number in their names, and each is a topic with counts, turns and labels of its own.
  */
 export const maxNamedPerDlqTopic = 100
 

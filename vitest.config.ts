@@ -19,24 +19,29 @@ const minute = 60_000
 /** More than cores: many tests mostly wait, for a session to end or a server to be back. */
 const maxWorkers = Math.max(soak ? 3 : 5, availableParallelism())
 
-/**
- * The longest first, or the last of them would run alone at the end. Those of the browser one after the other, because
- * their fleet runs while one of them does.
- */
+/** One after the other: a worker goes on with files of its project only, and for another one begins with loading its modules. */
+const projectOrder = ['kafka', 'browser', 'pg', 'unit']
+
+/** The longest of each project first, or the last of them would run alone at the end. */
 const longest = [
-  ...['start.kafka', 'exactly-once.kafka', 'outage.kafka', 'examples.kafka', 'runs.kafka', 'three-brokers.kafka'],
-  ...['flows.browser', 'races.browser', 'deployments.browser', 'sign-in.browser', 'harness.browser'],
-  ...['schemas.kafka', 'java-producers.kafka', 'operators.kafka', 'acls.kafka', 'canary.pg', 'run-worker.pg'],
-  ...['ingest-crash.kafka', 'lifecycle.kafka', 'restore.kafka', 'migrate.pg', 'database-shy.pg', 'down-losses.pg'],
+  ...['start.kafka', 'examples.kafka', 'exactly-once.kafka', 'outage.kafka', 'schemas.kafka', 'three-brokers.kafka'],
+  ...['reader-watch.kafka', 'leaderless.kafka', 'runs.kafka', 'operators.kafka', 'acls.kafka', 'java-producers.kafka'],
+  ...['ingest-crash.kafka', 'lifecycle.kafka', 'restore.kafka', 'packages.kafka', 'day.kafka'],
+  ...['one-of-many.browser', 'refusals.browser', 'races.browser', 'flows.browser', 'api-away.browser'],
+  ...['strange-errors.browser', 'lists.browser', 'deployments.browser', 'sign-in.browser', 'harness.browser'],
+  ...['migrate.pg', 'run-worker.pg', 'adopt.pg', 'database-shy.pg', 'runs.pg', 'canary.pg', 'down-losses.pg'],
+  ...['rules', 'run-service'],
 ]
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const projectRank = ({ project }: TestSpecification) => projectOrder.indexOf(project.name)
     const rank = ({ moduleId }: TestSpecification) => {
       const at = longest.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`))
       return at < 0 ? longest.length : at
     }
-    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b))
+    const sorted = await super.sort(files)
+    return sorted.toSorted((a, b) => projectRank(a) - projectRank(b) || rank(a) - rank(b))
   }
 }
 

@@ -73,6 +73,13 @@ export function mappedOriginals(dlqTopic: string, mappings: readonly TopicMappin
   })
 }
 
+/** The first `$n` of `original` for which the glob has no `*`, such as `$2`; null where there is none. */
+export function wildcardThatIsMissing({ dlq, original }: TopicMapping): string | null {
+  const wildcards = dlq.split('*').length - 1
+  const used = original.match(/\$\d/g) ?? []
+  return used.find((name) => name === '$0' || Number(name.slice(1)) > wildcards) ?? null
+}
+
 export type ReplayTarget = {
   /** As `resolveOriginalTopic` says; `caller`: somebody named the topic. */
   readonly source: OriginalTopicSource | 'caller'

@@ -1,11 +1,23 @@
 // The schema of config.yaml. It validates, converts (durations become milliseconds), gives the type, and makes
 // the JSON Schema for editors (infra/config-schema).
 
-import { isIP } from 'node:net'
 import * as v from 'valibot'
 import { routeModes } from '../../domain/failure/topic-routes.ts'
 import { auth } from './auth-schema.ts'
-import { anyDuration, boolean, databaseUrl, duration, integer, schedule, text, textList } from './config-values.ts'
+import {
+  anyDuration,
+  boolean,
+  databaseUrl,
+  duration,
+  hostNames,
+  integer,
+  networks,
+  origins,
+  schedule,
+  text,
+  textList,
+  topicMapping,
+} from './config-values.ts'
 import { masksSchema, masksSecret } from './masks-schema.ts'
 import { notifications } from './notification-schema.ts'
 import { policyFieldSchemas, policyListSchema, requireBackoffList } from './policy-schema.ts'
@@ -25,24 +37,6 @@ const publicUrl = v.pipe(
   // A path of plain characters, because index.html of the console holds it.
   v.regex(/^https?:\/\/[^\s/?#@]+(\/[\w~-][\w.~-]*)*\/?$/, publicUrlForm),
   v.check((url) => URL.canParse(url), publicUrlForm),
-)
-
-const hostNames = v.pipe(
-  textList,
-  v.everyItem((name) => /^([\w.-]+|\[[\da-f:.]+\])$/i.test(name), 'must be names of hosts, without ports'),
-)
-
-const origins = v.pipe(
-  textList,
-  v.everyItem(
-    (origin) => URL.canParse(origin) && new URL(origin).origin === origin,
-    'must be origins as browsers send them, such as https://portal.example.com: in lower case, without a path',
-  ),
-)
-
-const networks = v.pipe(
-  textList,
-  v.everyItem(isNetwork, 'must be addresses or networks, such as 10.0.0.5 or 10.0.0.0/8'),
 )
 
 const server = v.strictObject({
@@ -67,12 +61,6 @@ const server = v.strictObject({
   /** Origins of web pages that may use the API; none by default. */
   cors_origins: v.optional(origins),
 })
-
-function isNetwork(name: string): boolean {
-  const [address = '', bits] = name.split('/')
-  const family = isIP(address)
-  return family !== 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128)))
-}
 
 const sslModes = ['disable', 'prefer', 'require', 'verify-full'] as const
 
@@ -129,9 +117,6 @@ const kafkaTls = v.strictObject({
   server_name: v.optional(text),
   insecure_skip_verify: v.optional(boolean, false),
 })
-
-/** `dlq` is a glob; `original` may use the text of its wildcards as $1, $2 … */
-const topicMapping = v.strictObject({ dlq: text, original: text })
 
 /** A name or an IPv4 address with its port, or an IPv6 address in brackets. An empty item has a fault of its own. */
 function isBroker(text: string): boolean {

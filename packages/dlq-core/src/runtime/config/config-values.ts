@@ -1,6 +1,8 @@
 // The values that settings may have. Numbers and lists may be text too, because environment variables are.
 
+import { isIP } from 'node:net'
 import * as v from 'valibot'
+import { wildcardThatIsMissing } from '../../domain/failure/topic-names.ts'
 import { parseDuration } from '../../domain/retry/duration.ts'
 
 // v.metadata repeats in JSON Schema what the transformation behind it checks.
@@ -140,6 +142,18 @@ export const boolean = v.pipe(
 
 export const text = v.pipe(v.string('must be text'), v.minLength(1, 'must not be empty'))
 
+/** `dlq` is a glob; `original` may use the text of its `*` as $1, $2 … */
+export const topicMapping = v.pipe(
+  v.strictObject({ dlq: text, original: text }),
+  v.forward(
+    v.check(
+      (mapping) => wildcardThatIsMissing(mapping) === null,
+      ({ input }) => `uses ${wildcardThatIsMissing(input)}, and dlq has no * for it`,
+    ),
+    ['original'],
+  ),
+)
+
 /** Whether several hosts stand before the path. Of "user:pa/ss@host" what stands behind the slash is not looked at. */
 function namesSeveralHosts(url: string): boolean {
   const place = /^[^/]*:\/\/([^/?#]*)/.exec(url)?.[1] ?? ''
@@ -218,3 +232,27 @@ export const schedule = v.pipe(
   v.regex(/^(off|([\d*,/-]+ +){4}[\d*,/-]+)$/, scheduleForm),
   v.check((value) => value === 'off' || isCronPattern(value), scheduleForm),
 )
+
+export const hostNames = v.pipe(
+  textList,
+  v.everyItem((name) => /^([\w.-]+|\[[\da-f:.]+\])$/i.test(name), 'must be names of hosts, without ports'),
+)
+
+export const origins = v.pipe(
+  textList,
+  v.everyItem(
+    (origin) => URL.canParse(origin) && new URL(origin).origin === origin,
+    'must be origins as browsers send them, such as https://portal.example.com: in lower case, without a path',
+  ),
+)
+
+export const networks = v.pipe(
+  textList,
+  v.everyItem(isNetwork, 'must be addresses or networks, such as 10.0.0.5 or 10.0.0.0/8'),
+)
+
+function isNetwork(name: string): boolean {
+  const [address = '', bits] = name.split('/')
+  const family = isIP(address)
+  return family !== 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128)))
+}

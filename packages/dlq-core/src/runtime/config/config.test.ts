@@ -248,6 +248,14 @@ rety: { max_retries: 3 }
     },
   )
 
+  test('an original topic with the text of a wildcard that is not there is one', () => {
+    const faults = (dlq: string, original: string) =>
+      faultsOf({ yaml: JSON.stringify({ kafka: { topics: [{ dlq, original }] } }) })
+    expect(faults('*.failed', '$1.$2')).toEqual(['kafka.topics.0.original: uses $2, and dlq has no * for it'])
+    expect(faults('*.failed', '$0')).toEqual(['kafka.topics.0.original: uses $0, and dlq has no * for it'])
+    expect(faults('*-*.failed', '$2.$1')).toEqual([])
+  })
+
   test('a client of an identity provider that nothing verifies, and a weak key, are two', () => {
     expect(faultsOf({ yaml: 'auth: { oidc: { client_id: dlq } }' })).toEqual([
       expect.stringMatching(/^auth\.oidc\.client_id: needs auth\.jwt/),

@@ -198,6 +198,7 @@ describe('a subscription', () => {
     [{ pattern: 'a b' }, 'pattern'],
     [{ pattern: '__consumer_offsets' }, 'pattern'],
     [{ pattern: 'ship*' }, 'pattern'],
+    [{ pattern: '*.failed', original: '$1.$2' }, 'original'],
     [{ pattern: 'x', start: 'time' }, 'start_at'],
     [{ pattern: 'x', start_at: '2026-01-01T00:00:00Z' }, 'start_at'],
     [{ pattern: 'x', start: 'time', start_at: '2999-01-01T00:00:00Z' }, 'start_at'],

@@ -9,7 +9,7 @@ import {
   topicDecider,
 } from 'dlq-core/domain/discovery/subscription.ts'
 import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-globs.ts'
-import { looksInternal } from 'dlq-core/domain/failure/topic-names.ts'
+import { looksInternal, wildcardThatIsMissing } from 'dlq-core/domain/failure/topic-names.ts'
 import { writeAudit } from 'dlq-core/queries/change/audit.ts'
 import { listCandidates } from 'dlq-core/queries/discovery/candidates.ts'
 import {
@@ -212,10 +212,12 @@ export const subscriptionRoutes = [
 
 type Asked = Omit<v.InferOutput<typeof subscriptionBody>, 'reason'>
 
-async function refuseWrong(sql: Sql, { pattern, mode, start, start_at }: Asked): Promise<void> {
+async function refuseWrong(sql: Sql, { pattern, mode, original, start, start_at }: Asked): Promise<void> {
   if ((start === 'time') !== (start_at !== null))
     throw invalidField('start_at', start === 'time' ? 'must say from when' : 'is only for start: time')
   if (start_at !== null && start_at.getTime() > Date.now()) throw invalidField('start_at', 'must not be in the future')
+  const missing = original === null ? null : wildcardThatIsMissing({ dlq: pattern, original })
+  if (missing !== null) throw invalidField('original', `uses ${missing}, and the pattern has no * for it`)
   if (mode === 'ignore') return
   if (!isGlob(pattern) && looksInternal(pattern)) throw invalidField('pattern', 'is an internal topic of the cluster')
   // Each record of such a topic would be stored as a dead letter, also what a retry sends there.

@@ -14,9 +14,9 @@ import { createDatabaseClock, measureClockMs } from 'dlq-core/runtime/clock/data
 import { monotonicNow } from 'dlq-core/runtime/clock/monotonic-now.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import { DlqError } from 'dlq-core/runtime/errors.ts'
-import type { DecodePools } from 'dlq-core/runtime/fetching/decode-budget.ts'
+import type { BoundedReader } from 'dlq-core/runtime/fetching/bounded-reader.ts'
+import type { DecodePool } from 'dlq-core/runtime/fetching/decode-budget.ts'
 import { fetchOriginals } from 'dlq-core/runtime/fetching/fetch-originals.ts'
-import type { TopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import { type PolicySource, policyPollMs } from 'dlq-core/runtime/policy-source.ts'
 import { createWake, runLoop } from 'dlq-core/runtime/run-loop.ts'
@@ -51,7 +51,7 @@ export type IngestDeps = {
   ingesterId: string
   kafka: Kafka
   admin: Admin
-  reader: TopicReader
+  reader: BoundedReader
   sql: Database
   log: Log
   signal: AbortSignal
@@ -66,7 +66,8 @@ export type IngestDeps = {
   routeMode: RouteMode
   /** Null where only JSON is read. */
   payloads: PayloadReader | null
-  pools: DecodePools
+  /** Bounds what the fetches of DLQ topics unpack. */
+  pool: DecodePool
   /** Larger values are not stored. */
   maxValueBytes: number
 }
@@ -80,11 +81,7 @@ const originsMs = 60_000
 
 /** Ingests until the signal aborts. */
 export async function ingest(deps: IngestDeps): Promise<void> {
-  const { kafka, sql, log, signal, metrics, groupId, policies, pools, maxValueBytes, payloads } = deps
-  const reader: TopicReader = {
-    ...deps.reader,
-    fetchRecords: (place) => pools.originals.within(() => deps.reader.fetchRecords(place)),
-  }
+  const { kafka, reader, sql, log, signal, metrics, groupId, policies, pool, maxValueBytes, payloads } = deps
   const subscription = createSubscription(signal)
   // One array that changes in place: all that read records see what subscriptions say from the next batch on.
   const mappings: TopicMapping[] = [...deps.settings.mappings]
@@ -172,7 +169,7 @@ export async function ingest(deps: IngestDeps): Promise<void> {
         groupId,
         ingesterId: deps.ingesterId,
         topics,
-        pool: pools.fetches,
+        pool,
         maxValueBytes,
         signal: changed,
         store: async (batch, options) => {
@@ -238,7 +235,7 @@ export async function ingest(deps: IngestDeps): Promise<void> {
     cluster ? pass(cluster) : { more: false }
   const discoveryLoops = [
     runLoop(
-      asCluster((cluster) => lookAtCandidates({ ...deps, reader }, cluster)),
+      asCluster((cluster) => lookAtCandidates(deps, cluster)),
       { name: 'candidates', intervalMs: candidatesMs, signal, log },
     ),
     runLoop(

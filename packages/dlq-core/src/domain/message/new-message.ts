@@ -104,6 +104,8 @@ export type OriginWanted = {
   place: RecordPlace | null
   record: RetryPolicy['record']
   mayBeLost: boolean
+  /** What was found where it should stand, without success; null where nobody has looked yet. */
+  found: 'gone' | 'unreachable' | null
 }
 
 export type ReadingSettings = {
@@ -209,13 +211,16 @@ function wantedOrigin(
   message: NewMessage,
   { family, context, record }: Pick<Failure, 'family' | 'context'> & Pick<OriginWanted, 'record'>,
 ): OriginWanted | null {
-  const isLost = mayBeLost(family, dead.value)
+  const isLost = mayBeLost(family, dead)
   if (record === 'dlq' && !isLost) return null
-  if (!hasBytes(dead) || dead.original !== undefined) return null
-  const { key, value, headers } = dead
+  if (dead.undecodable !== undefined || dead.unstoredValueBytes !== undefined || dead.original === 'fetched')
+    return null
+  const { key, value, headers, original } = dead
+  // What the DLQ topic may not have read is asked for again: it may be allowed by then.
+  const found = original === 'not-allowed' ? 'unreachable' : (original ?? null)
   const timestamp = dead.timestamp === -1n ? null : dead.timestamp
   const copy = { key, value, headers, family, timestamp, originalTimestamp: context.originalTimestamp }
-  return { copy, place: originPlace(message), record, mayBeLost: isLost }
+  return { copy, place: originPlace(message), record, mayBeLost: isLost, found }
 }
 
 /** Where the original stands; null where that is not certain. */

@@ -16,7 +16,7 @@ import {
 } from '../failure/topic-names.ts'
 import { scrubFailure } from '../masks/scrub-failure.ts'
 import type { Copy } from '../origin/compare-origin.ts'
-import { mayBeLost } from '../origin/origin-state.ts'
+import { mayBeLost, storedOrigin } from '../origin/origin-state.ts'
 import { type JsonText, storedHeaders } from '../record/header-json.ts'
 import { deriveMessageId } from '../record/message-id.ts'
 import { orderKey } from '../record/order-key.ts'
@@ -197,13 +197,16 @@ export function readDeadLetter(
     unstored_value_bytes: record.unstoredValueBytes === undefined ? null : BigInt(record.unstoredValueBytes),
     value_schema: null,
     decode_state: null,
-    origin_state: null,
+    // The value is a whole batch as Kafka has it: that is sent only by force.
+    origin_state: record.undecodable === undefined ? null : unread,
     is_scrubbed: said?.isScrubbed ? true : null,
   }
   const originWanted = wantedOrigin(record, message, { family, context, record: policy.record })
   const framedHeaders = frameHeaders(takeHeaders(), message)
   return { message, republished: claimOf(ours), isPayloadDeferred, originWanted, framedHeaders, trace }
 }
+
+const unread = storedOrigin({ state: 'unreachable', isHeld: true })
 
 /** Null where nothing is to be compared, which is so for nearly all. */
 function wantedOrigin(

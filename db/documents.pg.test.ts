@@ -70,3 +70,13 @@ test('the SQL of postgres-as-dlq.md dead-letters, handles what is due, and fails
     { member: true },
   ])
 })
+
+test('tables.md says of every table and view what one row is, and names no other', async () => {
+  const named = [...readFileSync(`${docs}tables.md`, 'utf8').matchAll(/^\| (`.*?`) \|/gm)].flatMap(([, cell]) =>
+    cell!.replaceAll('`', '').split(', '),
+  )
+  const rows = await database.sql<{ name: string }[]>`
+    select relname as name from pg_class
+    where relnamespace = 'dlq'::regnamespace and relkind in ('r', 'p', 'v') and not relispartition`
+  expect(named.toSorted()).toEqual(rows.map(({ name }) => name).toSorted())
+})

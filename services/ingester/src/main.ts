@@ -7,6 +7,7 @@ import { monotonicNow } from 'dlq-core/runtime/clock/monotonic-now.ts'
 import { policyLayersOf } from 'dlq-core/runtime/config/config.ts'
 import type { KafkaConfig } from 'dlq-core/runtime/config/config-schema.ts'
 import { connectDatabase } from 'dlq-core/runtime/database/database.ts'
+import { boundedReader } from 'dlq-core/runtime/fetching/bounded-reader.ts'
 import { createDecodePools } from 'dlq-core/runtime/fetching/decode-budget.ts'
 import { registerCodecs } from 'dlq-core/runtime/fetching/kafka-codecs.ts'
 import { connectKafka } from 'dlq-core/runtime/kafka/kafka.ts'
@@ -36,7 +37,10 @@ await runService(
       (sql) => sql.end({ timeout: 5 }),
     )
     const admin = stack.adopt(kafka.admin(), (admin) => admin.disconnect())
-    const reader = stack.adopt(createTopicReader(kafka), (reader) => reader.disconnect())
+    const reader = boundedReader(
+      stack.adopt(createTopicReader(kafka), (reader) => reader.disconnect()),
+      pools.originals,
+    )
     const readiness = createReadiness({ database: () => pingForChanges(sql), kafka: () => admin.describeCluster() })
 
     const app = operationsRoutes({ registry, readiness })
@@ -61,7 +65,7 @@ await runService(
       log,
       signal,
       metrics: createIngesterMetrics(registry),
-      pools,
+      pool: pools.fetches,
       maxValueBytes,
       tracing,
       groupId: kafkaConfig.consumer_group,

@@ -14,6 +14,7 @@ import { monotonicNow } from 'dlq-core/runtime/clock/monotonic-now.ts'
 import { policyLayersOf } from 'dlq-core/runtime/config/config.ts'
 import type { Config, KafkaConfig } from 'dlq-core/runtime/config/config-schema.ts'
 import { connectDatabase } from 'dlq-core/runtime/database/database.ts'
+import { type BoundedReader, boundedReader } from 'dlq-core/runtime/fetching/bounded-reader.ts'
 import { createDecodePools } from 'dlq-core/runtime/fetching/decode-budget.ts'
 import { registerCodecs } from 'dlq-core/runtime/fetching/kafka-codecs.ts'
 import { createGroupReader } from 'dlq-core/runtime/kafka/groups/group-reader.ts'
@@ -92,7 +93,7 @@ await runService(
     // One for all that read original records, because its bounds are for the process.
     const originalReader =
       kafka &&
-      boundedReader(
+      originalReaderOf(
         stack.adopt(createTopicReader(kafka), (reader) => reader.disconnect()),
         config,
       )
@@ -218,8 +219,8 @@ await runService(
 )
 
 /** Reads records in any compression, and within the same bounds as an ingester. */
-function boundedReader(reader: TopicReader, { ingest }: Config): TopicReader {
+function originalReaderOf(reader: TopicReader, { ingest }: Config): BoundedReader {
   const pools = createDecodePools({ maxValueBytes: ingest.max_value_bytes })
   registerCodecs({ maxBatchBytes: pools.fetches.maxBytes })
-  return { ...reader, fetchRecords: (place) => pools.originals.within(() => reader.fetchRecords(place)) }
+  return boundedReader(reader, pools.originals)
 }

@@ -42,13 +42,14 @@ export async function compareOriginals(
     wanting.map(({ message }) => message),
   )
   const places = wanting.flatMap(({ message, originWanted }) =>
-    isOpen(message) && originWanted!.place ? [originWanted!.place] : [],
+    isOpen(message) && originWanted!.place && originWanted!.found === null ? [originWanted!.place] : [],
   )
   const originals = places.length === 0 ? new Map<string, FetchedOriginal>() : await fetchOriginals(places)
   const compared = new Map<string, ComparedOrigin>()
   for (const { message, originWanted } of wanting) {
-    const { copy, place, record, mayBeLost } = originWanted!
-    const fetched = place === null ? 'gone' : bounded(originals.get(placeKey(place)) ?? 'unreachable', maxValueBytes)
+    const { copy, place, record, mayBeLost, found } = originWanted!
+    const fetched =
+      place === null ? 'gone' : bounded(found ?? originals.get(placeKey(place)) ?? 'unreachable', maxValueBytes)
     const comparison = compareFetched(copy, fetched)
     const hasValue = typeof fetched !== 'string' && fetched.value !== null
     const verdict = judgeOrigin({

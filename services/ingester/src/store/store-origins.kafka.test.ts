@@ -112,6 +112,26 @@ test('a null whose original is gone, hidden by its route, or of another time wai
   expect(origin).toMatchObject({ state: 'mismatch', record_value: null, record_headers: null })
 })
 
+test('a dead letter that lacks the bytes of its record waits for them, and is not sent as null', async () => {
+  const letter = (original: DeadLetterRecord['original'], key: Buffer | null = null): DeadLetterRecord => ({
+    ...{ ...partition, offset: BigInt(dlqOffset++), timestamp: BigInt(Date.now()), key, value: null },
+    ...(original && { original }),
+    headers: Object.entries({ topic, partition: '0', offset: '0', group: 'billing', message: 'given up' }).map(
+      ([name, value]): Header => [`__dlq.errors.${name}`, Buffer.from(value)],
+    ),
+  })
+  // It is looked for again: 17.
+  expect(await store(letter('unreachable'))).toMatchObject({ origin_state: 17, next_retry_at: null })
+  expect(await store(letter('not-allowed'))).toMatchObject({ origin_state: 17, next_retry_at: null })
+  const gone = await store(letter('gone'))
+  expect(gone).toMatchObject({ origin_state: 15, next_retry_at: null })
+  await database.sql`update dlq.dlq_messages set next_retry_at = now() where id = ${gone.id}`
+  expect(await isClaimed(gone.id)).toBe(false)
+  expect(await store(letter('fetched'))).toMatchObject({ origin_state: null })
+  // A copy with its key has its null, too.
+  expect(await store(letter(undefined, Buffer.from('k')))).toMatchObject({ origin_state: null })
+})
+
 test('a policy sends the original byte for byte, and keeps the copy as an edit', async () => {
   const copied = { value: Buffer.from('{"amount":1.5}'), headers: [['__TypeId__', Buffer.from('[B')]] as Header[] }
   const letter = springLetter(copied)

@@ -2,6 +2,8 @@
 
 import type { Assignment } from 'dlq-core/queries/ingest/ingesters.ts'
 
+export type IngesterState = ReturnType<typeof createIngesterState>
+
 /** `onChange`: something has changed that others should see soon. */
 export function createIngesterState({ onChange }: { onChange: () => void }) {
   let assignment: Assignment = []

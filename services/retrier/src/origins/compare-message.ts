@@ -88,7 +88,7 @@ export async function storeComparison(
   const byPolicy = message.status === 'PENDING' ? policy.record : 'dlq'
   const verdict = judgeOrigin({
     record: adopting !== null && byPolicy === 'dlq' ? 'origin-if-available' : byPolicy,
-    mayBeLost: mayBeLost(copy.family, copy.value),
+    mayBeLost: mayBeLost(copy.family, copy),
     compared: { state: comparison.state, hasValue: typeof found !== 'string' && found.value !== null },
     triesAgain: wasWanted && triesAgain(tries),
   })

@@ -114,5 +114,5 @@ export function keyCaps(key: string, mac: boolean): string[] {
   return key
     .split(/[+ ]/)
     .filter((part) => part !== '')
-    .map((part) => names[part] ?? (part.length === 1 ? part : part))
+    .map((part) => names[part] ?? part)
 }

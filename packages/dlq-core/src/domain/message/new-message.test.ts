@@ -1,6 +1,7 @@
 // Makes rows from records, without a database.
 import { expect, test } from 'vitest'
 import { deadLetter } from '../../../fixtures/dead-letter.ts'
+import { originStateOf } from '../origin/origin-state.ts'
 import { writtenText } from '../record/header-json.ts'
 import type { DeadLetterRecord } from '../record/record.ts'
 import { defaultRetryPolicy } from '../retry/retry-policy.ts'
@@ -61,6 +62,12 @@ test.each<[string, Partial<DeadLetterRecord>, boolean]>([
 ])('a message whose bytes are %s is retried by itself only where they are known', (_, more, isRetried) => {
   const record = deadLetter([['dlq-original-topic', 'orders']], { value: Buffer.from('{}'), ...more })
   expect(read(record).next_retry_at).toEqual(isRetried ? expect.any(Date) : null)
+})
+
+test('the bytes of a batch that cannot be decoded are sent by force alone', () => {
+  const held = { state: 'unreachable', isHeld: true }
+  expect(originStateOf(read(deadLetter([], { undecodable: 'snappy' })).origin_state)).toEqual(held)
+  expect(read(deadLetter([])).origin_state).toBeNull()
 })
 
 test.each([

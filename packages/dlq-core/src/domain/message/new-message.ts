@@ -16,7 +16,7 @@ import {
 } from '../failure/topic-names.ts'
 import { scrubFailure } from '../masks/scrub-failure.ts'
 import type { Copy } from '../origin/compare-origin.ts'
-import { mayBeLost } from '../origin/origin-state.ts'
+import { mayBeLost, storedOrigin } from '../origin/origin-state.ts'
 import { type JsonText, storedHeaders } from '../record/header-json.ts'
 import { deriveMessageId } from '../record/message-id.ts'
 import { orderKey } from '../record/order-key.ts'
@@ -104,6 +104,8 @@ export type OriginWanted = {
   place: RecordPlace | null
   record: RetryPolicy['record']
   mayBeLost: boolean
+  /** What was found where it should stand, without success; null where nobody has looked yet. */
+  found: 'gone' | 'unreachable' | null
 }
 
 export type ReadingSettings = {
@@ -195,7 +197,8 @@ export function readDeadLetter(
     unstored_value_bytes: record.unstoredValueBytes === undefined ? null : BigInt(record.unstoredValueBytes),
     value_schema: null,
     decode_state: null,
-    origin_state: null,
+    // The value is a whole batch as Kafka has it: that is sent only by force.
+    origin_state: record.undecodable === undefined ? null : unread,
     is_scrubbed: said?.isScrubbed ? true : null,
   }
   const originWanted = wantedOrigin(record, message, { family, context, record: policy.record })
@@ -203,19 +206,24 @@ export function readDeadLetter(
   return { message, republished: claimOf(ours), isPayloadDeferred, originWanted, framedHeaders, trace }
 }
 
+const unread = storedOrigin({ state: 'unreachable', isHeld: true })
+
 /** Null where nothing is to be compared, which is so for nearly all. */
 function wantedOrigin(
   dead: DeadLetterRecord,
   message: NewMessage,
   { family, context, record }: Pick<Failure, 'family' | 'context'> & Pick<OriginWanted, 'record'>,
 ): OriginWanted | null {
-  const isLost = mayBeLost(family, dead.value)
+  const isLost = mayBeLost(family, dead)
   if (record === 'dlq' && !isLost) return null
-  if (!hasBytes(dead) || dead.original !== undefined) return null
-  const { key, value, headers } = dead
+  if (dead.undecodable !== undefined || dead.unstoredValueBytes !== undefined || dead.original === 'fetched')
+    return null
+  const { key, value, headers, original } = dead
+  // What the DLQ topic may not have read is asked for again: it may be allowed by then.
+  const found = original === 'not-allowed' ? 'unreachable' : (original ?? null)
   const timestamp = dead.timestamp === -1n ? null : dead.timestamp
   const copy = { key, value, headers, family, timestamp, originalTimestamp: context.originalTimestamp }
-  return { copy, place: originPlace(message), record, mayBeLost: isLost }
+  return { copy, place: originPlace(message), record, mayBeLost: isLost, found }
 }
 
 /** Where the original stands; null where that is not certain. */

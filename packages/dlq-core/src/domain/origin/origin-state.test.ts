@@ -35,11 +35,15 @@ test('a policy adopts what is proved, and says whether the copy is sent otherwis
   expect(judge('dlq', 'different')).toEqual({ state: 'different', isHeld: false, adopts: false })
 })
 
-test('only frameworks that serialise again lose values', () => {
-  expect(mayBeLost('smallrye', null)).toBe(true)
-  expect(mayBeLost('spring-dlt', Buffer.alloc(0))).toBe(false)
-  expect(mayBeLost('kafka-connect', null)).toBe(false)
-  expect(mayBeLost(null, null)).toBe(false)
+test('only frameworks that serialise again, and share groups that copy nothing, lose values', () => {
+  const nothing = { key: null, value: null }
+  const deletion = { key: Buffer.from('k'), value: null }
+  expect(mayBeLost('smallrye', deletion)).toBe(true)
+  expect(mayBeLost('spring-dlt', { key: null, value: Buffer.alloc(0) })).toBe(false)
+  expect(mayBeLost('kafka-connect', nothing)).toBe(false)
+  expect(mayBeLost('share-group', nothing)).toBe(true)
+  expect(mayBeLost('share-group', deletion)).toBe(false)
+  expect(mayBeLost(null, nothing)).toBe(false)
 })
 
 test('the column says the state and whether it holds', () => {

@@ -53,8 +53,13 @@ const serialising: ReadonlySet<Family> = new Set<Family>([
 ])
 
 /** Whether the family may have lost the value of a record that has none. */
-export function mayBeLost(family: Family | null, value: Buffer | null): boolean {
-  return value === null && family !== null && serialising.has(family)
+export function mayBeLost(
+  family: Family | null,
+  { key, value }: { readonly key: Buffer | null; readonly value: Buffer | null },
+): boolean {
+  if (family === null || value !== null) return false
+  // A share group's broker copies both, or neither (KIP-1191).
+  return serialising.has(family) || (family === 'share-group' && key === null)
 }
 
 export type Judging = {

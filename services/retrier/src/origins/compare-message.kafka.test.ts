@@ -1,5 +1,7 @@
 // A retrier compares messages with records of a real topic.
 
+import { undecodableClass } from 'dlq-core/domain/message/new-message.ts'
+import { storedOrigin } from 'dlq-core/domain/origin/origin-state.ts'
 import { encodeHeaders } from 'dlq-core/domain/record/header-json.ts'
 import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
 import { freezeNow, insertRun, moveRun, type NewRun } from 'dlq-core/queries/runs/runs.ts'
@@ -115,6 +117,13 @@ test('a message that somebody has edited is not compared any more', async () => 
   const id = await insert('{}', { edits: 1 })
   expect(await compare(id)).toBeNull()
   expect(await originOf(id)).toBeUndefined()
+})
+
+test('a batch that cannot be decoded stays held', async () => {
+  const held = storedOrigin({ state: 'unreachable', isHeld: true })
+  const id = await insert('the batch', { error_class: undecodableClass, original_partition: null, origin_state: held })
+  expect(await compare(id)).toBeNull()
+  expect(await readMessageRow(database.sql, id)).toMatchObject({ origin_state: held })
 })
 
 describe('a run', () => {

@@ -2,7 +2,7 @@
 // run. Kafka is asked outside of any transaction; what changed meanwhile decides whether the answer still counts.
 
 import { readFailure } from 'dlq-core/domain/failure/read-failure.ts'
-import { originPlace } from 'dlq-core/domain/message/new-message.ts'
+import { originPlace, undecodableClass } from 'dlq-core/domain/message/new-message.ts'
 import { type Copy, compareFetched, type FetchedOriginal } from 'dlq-core/domain/origin/compare-origin.ts'
 import {
   judgeOrigin,
@@ -116,9 +116,14 @@ export async function storeComparison(
   return { state: verdict.state, isAdopted: verdict.adopts }
 }
 
-/** An edit ends all comparing. A message that is being sent is compared when that is settled. */
-export function isComparable({ status, edits, record_headers, unstored_value_bytes }: ComparableMessage): boolean {
-  return edits === 0 && status !== 'RETRYING' && record_headers !== null && unstored_value_bytes === null
+/**
+ * An edit ends all comparing. A message that is being sent is compared when that is settled. A batch that cannot be decoded
+ * has no original, and stays held.
+ */
+export function isComparable(message: ComparableMessage): boolean {
+  const { status, edits, record_headers, unstored_value_bytes, error_class } = message
+  if (edits > 0 || status === 'RETRYING' || error_class === undecodableClass) return false
+  return record_headers !== null && unstored_value_bytes === null
 }
 
 function copyOf(message: ComparableMessage): Copy {

@@ -244,13 +244,16 @@ export function claimOf({ messageId, attempt, attemptId }: OurHeaders): Claim | 
   return messageId !== null && attempt !== null ? { messageId, attempt, attemptId } : null
 }
 
+/** The error class of a batch that could not be decoded: the value is the batch as Kafka has it. */
+export const undecodableClass = 'UndecodableBatch'
+
 function undecodableFailure(reason: string): FailureWithTrace {
   return {
     known: null,
     family: null,
     families: [],
     ours: { messageId: null, attempt: null, attemptId: null },
-    context: { ...unknownFailure, errorClass: 'UndecodableBatch', errorMessage: reason },
+    context: { ...unknownFailure, errorClass: undecodableClass, errorMessage: reason },
   }
 }
 

@@ -82,6 +82,7 @@ export type ComparableMessage = {
   record_key: Buffer | null
   record_value: Buffer | null
   record_headers: string | null
+  error_class: string | null
   error_stacktrace: string | null
   record_timestamp: Date | null
   unstored_value_bytes: bigint | null
@@ -96,8 +97,8 @@ export type ComparableMessage = {
 export async function readComparable(sql: Sql, id: string): Promise<ComparableMessage | null> {
   const [row] = await sql<ComparableMessage[]>`
     select id, status::text as status, original_topic, dlq_topic, original_topic_source, original_partition, original_offset,
-           record_key, record_value, dlq.record_headers(m) as record_headers, dlq.stack_trace(m) as error_stacktrace, record_timestamp,
-           unstored_value_bytes, held_by_route, origin_state, edits,
+           record_key, record_value, dlq.record_headers(m) as record_headers, error_class, dlq.stack_trace(m) as error_stacktrace,
+           record_timestamp, unstored_value_bytes, held_by_route, origin_state, edits,
            coalesce((select o.tries from dlq.dlq_message_origins o where o.message_id = m.id), 0) as tries
     from dlq.dlq_messages m where id = ${id}`
   return row ?? null

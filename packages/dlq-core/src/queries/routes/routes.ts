@@ -1,6 +1,7 @@
 // dlq_routes, as people see them and decide about them; and their messages, which follow the decision.
 
 import type { Route, RouteState } from '../../domain/failure/topic-routes.ts'
+import { undecodableClass } from '../../domain/message/new-message.ts'
 import { heldForOrigin } from '../origin/held-for-origin.ts'
 import { lines } from '../reading/summary.ts'
 import type { Sql } from '../sql.ts'
@@ -188,7 +189,7 @@ export async function letMessagesGo(
             where p.cluster = m.dlq_cluster and p.topic = m.dlq_topic and p.partition = m.dlq_partition
               and m.dlq_offset < p.manual_below
           ) then null
-          when not ${heldForOrigin(sql, 'm.')} and (m.record_key is not null or m.record_value is not null) and m.error_class is distinct from 'UndecodableBatch'
+          when not ${heldForOrigin(sql, 'm.')} and (m.record_key is not null or m.record_value is not null) and m.error_class is distinct from ${undecodableClass}
             then ${nextRetryAt}::timestamptz
         end
       from chunk

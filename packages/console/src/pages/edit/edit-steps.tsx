@@ -35,6 +35,8 @@ type Props = {
   begin: EditDraft
   /** It was typed before, and not saved. */
   isKept: boolean
+  /** The message has changed since it was typed. */
+  isStale: boolean
   oneLine: boolean
   /** The value is typed as JSON, and written with its schema. */
   decoded: boolean
@@ -44,7 +46,7 @@ type Props = {
 }
 
 export function EditSteps(props: Props) {
-  const { message, etag, stored, begin, isKept, oneLine, decoded, whyFile, onRestart } = props
+  const { message, etag, stored, begin, isKept, isStale, oneLine, decoded, whyFile, onRestart } = props
   const client = useQueryClient()
   const navigate = useNavigate()
   const refusal = useMissingRole('sys_operator')
@@ -102,7 +104,7 @@ export function EditSteps(props: Props) {
     enableBeforeUnload: () => left,
   })
   const fault = save.error === null ? null : faultOf(save.error)
-  const conflict = fault?.status === 412
+  const conflict = isStale || fault?.status === 412
   const notExact = fault?.code === 'SYS_DLQ_NOT_EXACT'
   const next = () => {
     if (!changed || faults.length > 0 || save.isPending || save.isSuccess || conflict) return

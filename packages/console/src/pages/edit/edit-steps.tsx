@@ -15,6 +15,7 @@ import { keepReason, lastReasons } from '../../data/drafts/run-drafts.ts'
 import { faultOf } from '../../data/faults.ts'
 import { useUnmask } from '../../data/queries/content/masked.ts'
 import { changeMessage, type MessageDetail, retryMessage } from '../../data/queries/messages.ts'
+import { readingAgain } from '../../data/query-client.ts'
 import { useMissingRole } from '../../data/session.ts'
 import { cellFaults, type EditDraft, editRequest } from '../../domain/payload/edit-draft.ts'
 import { faultWords, jsonFault } from '../../domain/payload/json-fault.ts'
@@ -76,14 +77,14 @@ export function EditSteps(props: Props) {
     keepEdit(id, etag, next)
   }
 
-  const readAgain = () => client.invalidateQueries({ queryKey: ['message', id] })
+  const settled = readingAgain(() => client.invalidateQueries({ queryKey: ['message', id] }))
   // A question of its own: what is saved stays saved, whatever becomes of it.
   const sending = useMutation({
     mutationFn: (newTag: string | null) =>
       retryMessage(id, { force, reason: reason.trim() || 'changed and sent again', etag: newTag }),
-    onSettled: () => {
+    onSettled: (_, error) => {
       setAnswered(true)
-      return readAgain()
+      return settled(_, error)
     },
   })
   const save = useMutation({
@@ -95,7 +96,7 @@ export function EditSteps(props: Props) {
       keepReason(given)
       if (send) sending.mutate(newTag)
     },
-    onSettled: readAgain,
+    onSettled: settled,
   })
   const left = changed && !save.isSuccess
   const whyForced = status === 'DEAD' ? 'it is DEAD' : 'a plain retry is refused'

@@ -1,5 +1,5 @@
 // Commands as they end: what they write, to whom they say the rest, and their exit codes.
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
@@ -110,6 +110,36 @@ test('what was typed is kept where it is not stored, and an edit begins again wi
   expect(await run(`edit ${id} --yes`, { env: { VISUAL: `cp '${late}'` } })).toMatchObject({ code: 0 })
   expect(await readMessageRow(database.sql, id)).toMatchObject({ record_value: Buffer.from('{"a":1}') })
   for (const file of [kept(noJson), late]) rmSync(dirname(file), { recursive: true })
+})
+
+test('an editor that saves no UTF-8, or deletes the file, changes nothing; what was typed is kept', async () => {
+  const id = await insertRecord('{}')
+  const edit = (editor: string) => run(`edit ${id} --yes`, { env: { VISUAL: editor } })
+  const latin1 = await edit(`printf '{"a":"caf\\351"}' >`)
+  expect(latin1).toMatchObject({ code: 1, stderr: expect.stringMatching(/^dlq: what was typed is not in UTF-8/) })
+  const [, file = ''] = /kept in (\S+):/.exec(latin1.stderr) ?? []
+  expect(readFileSync(file, 'latin1')).toBe('{"a":"café"}')
+  rmSync(dirname(file), { recursive: true })
+  expect(await edit('rm')).toMatchObject({ code: 1, stderr: 'dlq: rm left no file; nothing was changed\n' })
+  expect(await readMessageRow(database.sql, id)).toMatchObject({ record_value: Buffer.from('{}') })
+  expect(await edit("printf '[]\\r\\n' >")).toMatchObject({ code: 0 })
+  expect(await readMessageRow(database.sql, id)).toMatchObject({ record_value: Buffer.from('[]') })
+})
+
+test('an edit that changes too many lines to compare is stored without showing them', async () => {
+  const lines = (indent: number) => JSON.stringify(Array.from({ length: 600 }).fill(1), null, indent)
+  const id = await insertRecord(lines(1))
+  const folder = mkdtempSync(join(tmpdir(), 'dlq-edit-'))
+  writeFileSync(join(folder, 'typed'), lines(2))
+  const edited = await run(`edit ${id} --yes`, { env: { VISUAL: `cp ${folder}/typed` } })
+  rmSync(folder, { recursive: true })
+  expect(edited).toMatchObject({ code: 0, stderr: 'more than 1,000 lines differ: too many to show\n' })
+})
+
+test('on a terminal the bytes of a value do not steer it, and elsewhere they are exact', async () => {
+  const id = await insertRecord('a\u001b[2J\r\nb')
+  expect((await run(`show ${id} --value`)).stdout).toBe('a\u001b[2J\r\nb')
+  expect((await run(`show ${id} --value`, { columns: 80 })).stdout).toBe('a\\u001b[2J\nb')
 })
 
 test('an edit whose retry is refused is said to be stored', async () => {

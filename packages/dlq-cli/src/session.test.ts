@@ -36,6 +36,13 @@ const readings = [
     response.setHeader('content-type', 'application/json').end(JSON.stringify({ ...running, status: 'completed' })),
 ]
 answers.restarted = (response) => readings.shift()!(response)
+const tailed = (id: string) => (response: ServerResponse) => {
+  const message = { id, created_at: new Date().toISOString(), status: 'DEAD', error_message: 'late' }
+  response.setHeader('content-type', 'application/json')
+  response.end(JSON.stringify({ messages: [message], pagination: { next_cursor: null } }))
+}
+const stored = [tailed('one'), (response: ServerResponse) => response.destroy(), tailed('one'), tailed('two')]
+answers.storing = (response) => stored.shift()!(response)
 const server = createServer(({ url }, response) => answers[url!.split('/')[1]!]!(response))
 let address = ''
 let bundle: TestBundle
@@ -83,4 +90,9 @@ test('who waits for a run is not sent away by an API that is started anew', asyn
     ...{ code: 0, stderr: '', stdout: expect.stringContaining('completed') },
   })
   expect(readings).toEqual([])
+})
+
+test('who watches new dead letters neither, and sees each once', async () => {
+  const { code, stdout, stderr } = await run('dlq tail --limit 2', 'storing')
+  expect([code, stdout.match(/one|two/g), stderr]).toEqual([0, ['one', 'two'], ''])
 })

@@ -6,6 +6,7 @@ import { type Context, chooseContext } from './config/contexts.ts'
 import { tokenOf } from './config/token.ts'
 import { CliError, exitCodes } from './exit-codes.ts'
 import { readDuration } from './filters.ts'
+import { outlasting } from './outlast.ts'
 import { CurlPrinted, curlOf } from './output/curl.ts'
 import { type Column, table } from './output/table.ts'
 import { plainJson } from './output/words.ts'
@@ -71,9 +72,10 @@ export function openSession(
     async watched(pass) {
       if (!options.watch) return pass()
       const everyMs = options.watch === true ? defaultWatchMs : readDuration('--watch', options.watch, watchTimes)
+      const again = outlasting(pass, terminal)
       for (;;) {
         if (!json && terminal.columns !== null) await terminal.write(clearScreen)
-        await pass()
+        await again()
         await sleep(everyMs, undefined, { signal: terminal.signal })
       }
     },

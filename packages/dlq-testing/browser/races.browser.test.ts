@@ -86,6 +86,27 @@ test('somebody else’s change while one edits is shown beside one’s own, and 
   }
 })
 
+test('what was typed before a reload is offered beside somebody else’s change, also after a second reload', async () => {
+  const id = await insertGroupedRow(console_, rejected())
+  const page = await console_.open(`/messages/${id}/edit`)
+  await page.getByRole('button', { name: 'Review' }).waitFor()
+  await page.keyboard.type('5')
+  await page.getByText('Nothing is changed yet.').waitFor({ state: 'hidden' })
+  await changeValue(id, '{"amount":-7}')
+  page.on('dialog', (dialog) => void dialog.accept())
+  for (let reload = 0; reload < 2; reload++) {
+    await page.reload()
+    await page.getByText('It has changed since you opened it').waitFor()
+    await page.getByText('the other fix').waitFor()
+  }
+  await page.getByRole('button', { name: 'Keep mine' }).click()
+  await page.getByText('It has changed since you opened it').waitFor({ state: 'hidden' })
+  await page.getByRole('button', { name: 'Review' }).click()
+  await page.getByRole('button', { name: 'Save only' }).click()
+  await page.getByText('Saved, and not sent.').waitFor()
+  expect(await storedValue(id)).toBe('{"amount":5}')
+})
+
 test('a run whose count has changed since the draft is refused with both numbers, and started with the new one', async () => {
   const failed = await createConsoleTopics(topics, 'recount')
   const [first] = await sendLetters(topics, console_, failed, letters(4))

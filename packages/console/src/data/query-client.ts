@@ -2,6 +2,7 @@
 
 import { QueryClient } from '@tanstack/react-query'
 import { DlqApiError } from 'dlq-client/api-client.ts'
+import { faultOf } from './faults.ts'
 
 /** Answers that another request would not change. */
 function isFinal(error: unknown): boolean {
@@ -22,4 +23,17 @@ export function createQueryClient(): QueryClient {
       mutations: { retry: false, networkMode: 'always' },
     },
   })
+}
+
+/**
+ * The `onSettled` of a change after which `read` asks again for what it may have changed. A change is pending until that
+ * is read, but where no proper answer came: its fault would be told after all the retries of an API that is away.
+ */
+export function readingAgain(read: () => Promise<unknown>) {
+  return (_data: unknown, error: unknown): Promise<unknown> | undefined => {
+    const isRead = read()
+    if (error === null) return isRead
+    const { status } = faultOf(error)
+    return status === 0 || status >= 500 ? undefined : isRead
+  }
 }

@@ -1,6 +1,6 @@
 // A text in the person's editor. What was typed stays in its file until it is stored somewhere else.
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CliError, exitCodes } from '../exit-codes.ts'
@@ -15,7 +15,7 @@ export type Edited = {
   discard(): void
 }
 
-/** @throws {CliError} where there is no editor, or it ends with a fault, as one does where the person gives up */
+/** @throws {CliError} where there is no editor, or it ends with a fault, as one does where the person gives up; where it wrote no UTF-8 */
 export function openInEditor(text: string, env: NodeJS.ProcessEnv): Edited {
   const editor = env.VISUAL || env.EDITOR
   if (!editor) throw new CliError(exitCodes.configuration, 'set EDITOR to the editor to use')
@@ -27,11 +27,24 @@ export function openInEditor(text: string, env: NodeJS.ProcessEnv): Edited {
     // $EDITOR may have arguments, so the shell reads it, as git does.
     const { status } = spawnSync('sh', ['-c', `${editor} "$1"`, 'sh', file], { stdio: 'inherit' })
     if (status !== 0) throw new CliError(exitCodes.failed, `${editor} ended with ${status}; nothing was changed`)
-    const edited = readFileSync(file, 'utf8')
-    return { text: text.endsWith('\n') ? edited : edited.replace(/\n$/, ''), file, discard }
+    if (!existsSync(file)) throw new CliError(exitCodes.failed, `${editor} left no file; nothing was changed`)
   } catch (error) {
     discard()
     throw error
+  }
+  const edited = textOf(
+    readFileSync(file),
+    `what was typed is not in UTF-8, and nothing was changed. It is kept in ${file}: save it as UTF-8`,
+  )
+  return { text: text.endsWith('\n') ? edited : edited.replace(/\r?\n$/, ''), file, discard }
+}
+
+/** Exactly the characters of `bytes`. @throws {CliError} with the sentence `otherwise` where they are no UTF-8 */
+export function textOf(bytes: Uint8Array, otherwise: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch (cause) {
+    throw new CliError(exitCodes.failed, otherwise, { cause })
   }
 }
 

@@ -1,11 +1,12 @@
 // `dlq runs`: what runs do, and stopping them.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Command, Option } from 'commander'
-import { DlqApiError, dataOf } from 'dlq-client/api-client.ts'
+import { dataOf } from 'dlq-client/api-client.ts'
 import type { components } from 'dlq-client/api-types.ts'
 import { defineCommand, onCall, withOutput, withWatch } from '../define-command.ts'
-import { CliError, type ExitCode, exitCodes, isAwayStatus } from '../exit-codes.ts'
+import { CliError, type ExitCode, exitCodes } from '../exit-codes.ts'
 import { readDuration, readNumber } from '../filters.ts'
+import { outlasting } from '../outlast.ts'
 import { ago, count, plain } from '../output/words.ts'
 import type { CommonOptions, Session } from '../session.ts'
 
@@ -90,30 +91,8 @@ const summaries = {
 
 const getRun = ({ api }: Session, id: string) => dataOf(api.GET('/api/v1/runs/{id}', { params: { path: { id } } }))
 
-/** An API that restarts answers again within this. */
-const awayMs = 30_000
-
 /** Reads a run again and again. Once it was read, an API that is away for a moment ends nothing: the run goes on. */
-function runReader(session: Session, id: string): () => Promise<Run> {
-  let readAt = Number.NEGATIVE_INFINITY
-  return async () => {
-    for (;;) {
-      try {
-        const run = await getRun(session, id)
-        readAt = Date.now()
-        return run
-      } catch (error) {
-        if (!isAway(error) || Date.now() - readAt > awayMs) throw error
-        await sleep(pollMs, undefined, { signal: session.terminal.signal })
-      }
-    }
-  }
-}
-
-function isAway(error: unknown): boolean {
-  if (error instanceof CliError) return error.exitCode === exitCodes.unavailable
-  return error instanceof DlqApiError && isAwayStatus(error.status)
-}
+const runReader = (session: Session, id: string) => outlasting(() => getRun(session, id), session.terminal)
 
 /** Resolves when the run has ended or is paused. @throws {CliError} 75 after the deadline, in ms since 1970; the run goes on */
 export async function followRun(session: Session, id: string, deadline: number): Promise<Run> {

@@ -18,7 +18,7 @@ export function addShow(program: Command): void {
       examples: ['dlq show "$ID"', 'dlq show "$ID" --json', 'dlq show "$ID" --value > value.bin'],
     }),
   )
-    .option('--value', "the value's bytes, exactly, and nothing else")
+    .option('--value', "the value's bytes, exactly, and nothing else; on a terminal, what would steer it is escaped")
     .option('--key', "the key's bytes")
   onCall<CommonOptions & { value?: true; key?: true }>(show, async (session, [id], { value, key }) => {
     const params = { path: { id: id! } }
@@ -33,8 +33,10 @@ export function addShow(program: Command): void {
 
 async function writeBytes(session: Session, id: string, part: 'key' | 'value'): Promise<void> {
   const bytes = await bytesOf(session, id, part)
-  if (bytes === null) session.terminal.note(`the record has no ${part}: it is null`)
-  else await session.terminal.write(bytes)
+  const { terminal } = session
+  if (bytes === null) return terminal.note(`the record has no ${part}: it is null`)
+  // Bytes of strangers may steer no terminal. A file and a pipe get them as they are.
+  await terminal.write(terminal.columns === null ? bytes : plainLines(new TextDecoder().decode(bytes)))
 }
 
 /** What Kafka held: JSON numbers may be longer than a JavaScript number. Null as in a tombstone; an empty value has no bytes. */

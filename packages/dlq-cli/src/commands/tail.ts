@@ -7,6 +7,7 @@ import { exactJson } from 'dlq-client/json/exact-json.ts'
 import { defineCommand, onCall, withOutput } from '../define-command.ts'
 import { CliError, exitCodes } from '../exit-codes.ts'
 import { type Filter, filterOf, readDuration, readNumber, withFilters } from '../filters.ts'
+import { outlasting } from '../outlast.ts'
 import { plain, plainJson } from '../output/words.ts'
 import type { CommonOptions, Session } from '../session.ts'
 import type { ListedMessage } from './ls.ts'
@@ -48,7 +49,8 @@ async function follow(session: Session, filter: Filter, { since, limit }: Bounds
   /** Ids of the overlap, with the time they were stored. */
   const shown = new Map<string, number>()
   let left = limit
-  for (let from = since; left > 0; ) {
+  let from = since
+  const showNew = outlasting(async () => {
     // By the server's clock: the newest that was stored, and where nothing was, no later than before.
     let newest = from + overlapMs
     for await (const message of eachMessage(api, { ...filter, from: new Date(from).toISOString(), sort: 'oldest' })) {
@@ -62,7 +64,10 @@ async function follow(session: Session, filter: Filter, { since, limit }: Bounds
     }
     from = Math.max(since, newest - overlapMs)
     for (const [id, at] of shown) if (at < from) shown.delete(id)
-    await sleep(pollMs, undefined, { signal: terminal.signal })
+  }, terminal)
+  while (left > 0) {
+    await showNew()
+    if (left > 0) await sleep(pollMs, undefined, { signal: terminal.signal })
   }
 }
 

@@ -20,9 +20,10 @@ export function keepEdit(id: string, etag: string | null, draft: EditDraft): voi
   }
 }
 
-export function keptEdit(id: string, etag: string | null): EditDraft | null {
+/** With the ETag of the state that it was typed for: the message may have changed since. */
+export function keptEdit(id: string): Pick<Kept, 'draft' | 'etag'> | null {
   const kept = memory.get(id) ?? stored(id)
-  return kept !== null && kept.etag === etag && Date.now() - kept.at < keptMs ? kept.draft : null
+  return kept !== null && Date.now() - kept.at < keptMs ? kept : null
 }
 
 export function dropEdit(id: string): void {

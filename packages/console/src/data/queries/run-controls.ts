@@ -2,6 +2,7 @@
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { readingAgain } from '../query-client.ts'
 import { actOnRun, changeRunRate, type Run, type RunAction, runQuery } from './runs.ts'
 
 /** `status`: how the run stood for who asked. Without an action the rate is meant. */
@@ -11,15 +12,15 @@ type Asked = { status: Run['status']; action?: RunAction; rate?: number | null }
 export function useRunControls({ id, status }: Run) {
   const client = useQueryClient()
   const [refused, setRefused] = useState<{ error: Error; asked: Asked } | null>(null)
-  const readAgain = async () => {
+  const settled = readingAgain(async () => {
     await client.invalidateQueries({ queryKey: runQuery(id).queryKey })
     await client.invalidateQueries({ queryKey: ['runs'] })
-  }
+  })
   const change = useMutation({
     mutationFn: ({ action, rate }: Asked) =>
       action === undefined ? changeRunRate(id, rate ?? null) : actOnRun(id, action),
-    onSettled: async (_, error, asked) => {
-      await readAgain()
+    onSettled: async (data, error, asked) => {
+      await settled(data, error)
       setRefused(error === null ? null : { error, asked })
     },
   })
@@ -30,7 +31,7 @@ export function useRunControls({ id, status }: Run) {
     paused,
     isPending: change.isPending && change.variables.action !== undefined,
     fault: refused?.error ?? null,
-    readAgain,
+    settled,
     toggle: () => change.mutate({ status, action: paused ? 'resume' : 'pause' }),
     cancel: () => change.mutate({ status, action: 'cancel' }),
     changeRate: (rate: number | null) => change.mutate({ status, rate }),

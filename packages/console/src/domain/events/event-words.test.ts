@@ -42,11 +42,17 @@ test('a delivery says what was told', () => {
 })
 
 test('the verdict says what lasts, that nobody is told, and what was not taken', () => {
-  expect(eventsVerdict({ lasting: 0, channels: 1, dead: 0 })).toBe('Nothing lasts that somebody should have heard of.')
-  expect(eventsVerdict({ lasting: 2, channels: 0, dead: 1 })).toBe(
+  const all = (count: number) => ({ count, more: false })
+  expect(eventsVerdict({ lasting: all(0), channels: 1, dead: all(0) })).toBe(
+    'Nothing lasts that somebody should have heard of.',
+  )
+  expect(eventsVerdict({ lasting: all(2), channels: 0, dead: all(1) })).toBe(
     '2 conditions have not ended. No channel is configured: nobody is told. 1 notification was not taken.',
   )
-  expect(eventsVerdict({ lasting: 1, channels: null, dead: null })).toBe('1 condition has not ended.')
+  expect(eventsVerdict({ lasting: all(1), channels: null, dead: null })).toBe('1 condition has not ended.')
+  expect(eventsVerdict({ lasting: { count: 50, more: true }, channels: 1, dead: { count: 50, more: true } })).toBe(
+    'At least 50 conditions have not ended. At least 50 notifications were not taken.',
+  )
 })
 
 test('a list is read from commas, spaces and lines', () => {

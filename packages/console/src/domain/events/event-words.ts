@@ -80,23 +80,32 @@ export function deliveryWords({ kind, events }: { kind: string; events: number }
   return kind === 'test' ? what : `${what}, ${counted(events, 'event')}`
 }
 
+/** How many were read, and whether there may be more. */
+type Read = { count: number; more: boolean }
+
 /** What lasts, and whom nobody told. Null where it is not known, or not told to this token. */
 export function eventsVerdict({
   lasting,
   channels,
   dead,
 }: {
-  lasting: number
+  lasting: Read
   channels: number | null
-  dead: number | null
+  dead: Read | null
 }): string {
   return [
-    lasting === 0
+    lasting.count === 0
       ? 'Nothing lasts that somebody should have heard of.'
-      : `${counted(lasting, 'condition has not ended', 'conditions have not ended')}.`,
+      : `${readText(lasting, 'condition has not ended', 'conditions have not ended')}.`,
     ...(channels === 0 ? ['No channel is configured: nobody is told.'] : []),
-    ...(dead === null || dead === 0 ? [] : [`${counted(dead, 'notification was', 'notifications were')} not taken.`]),
+    ...(dead === null || dead.count === 0
+      ? []
+      : [`${readText(dead, 'notification was', 'notifications were')} not taken.`]),
   ].join(' ')
+}
+
+function readText({ count, more }: Read, one: string, many: string): string {
+  return `${more ? 'At least ' : ''}${counted(count, one, many)}`
 }
 
 /** The number that was typed; null for none. What is no number stays as it is: the API refuses it, and names the field. */

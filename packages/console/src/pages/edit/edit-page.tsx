@@ -35,6 +35,8 @@ type Base = {
   /** The value is JSON that was decoded, and is written with its schema. */
   decoded: boolean
   kept: EditDraft | null
+  /** What is kept was typed for another state of the message. */
+  isStale: boolean
   /** Of the beginnings on this page. */
   number: number
 }
@@ -66,12 +68,16 @@ export function EditPage() {
     value.data !== undefined &&
     key.data !== undefined &&
     known
-  )
+  ) {
+    const kept = keptEdit(id)
+    const { etag } = detail.data
     setBase({
-      ...{ message, etag: detail.data.etag, number: begun },
+      ...{ message, etag: kept === null ? etag : kept.etag, number: begun },
       ...storedOf(message, { value: value.data, key: key.data, decoded: decoded.data ?? null }),
-      kept: keptEdit(id, detail.data.etag),
+      kept: kept?.draft ?? null,
+      isStale: kept !== null && kept.etag !== etag,
     })
+  }
   const fault = detail.error ?? value.error ?? key.error ?? decoded.error
   const readAgain = () => {
     for (const query of [detail, value, key, decoded]) if (query.error !== null) void query.refetch()
@@ -136,6 +142,7 @@ export function EditPage() {
             decoded={base.decoded}
             begin={base.kept ?? (oneLine ? { ...base.stored, value: layOut(stored) } : base.stored)}
             isKept={base.kept !== null}
+            isStale={base.isStale}
             onRestart={() => {
               setBegun(begun + 1)
               setBase(null)

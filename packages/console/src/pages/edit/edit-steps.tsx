@@ -15,6 +15,7 @@ import { keepReason, lastReasons } from '../../data/drafts/run-drafts.ts'
 import { faultOf } from '../../data/faults.ts'
 import { useUnmask } from '../../data/queries/content/masked.ts'
 import { changeMessage, type MessageDetail, retryMessage } from '../../data/queries/messages.ts'
+import { readingAgain } from '../../data/query-client.ts'
 import { useMissingRole } from '../../data/session.ts'
 import { cellFaults, type EditDraft, editRequest } from '../../domain/payload/edit-draft.ts'
 import { faultWords, jsonFault } from '../../domain/payload/json-fault.ts'
@@ -35,6 +36,8 @@ type Props = {
   begin: EditDraft
   /** It was typed before, and not saved. */
   isKept: boolean
+  /** The message has changed since it was typed. */
+  isStale: boolean
   oneLine: boolean
   /** The value is typed as JSON, and written with its schema. */
   decoded: boolean
@@ -44,7 +47,7 @@ type Props = {
 }
 
 export function EditSteps(props: Props) {
-  const { message, etag, stored, begin, isKept, oneLine, decoded, whyFile, onRestart } = props
+  const { message, etag, stored, begin, isKept, isStale, oneLine, decoded, whyFile, onRestart } = props
   const client = useQueryClient()
   const navigate = useNavigate()
   const refusal = useMissingRole('sys_operator')
@@ -74,14 +77,14 @@ export function EditSteps(props: Props) {
     keepEdit(id, etag, next)
   }
 
-  const readAgain = () => client.invalidateQueries({ queryKey: ['message', id] })
+  const settled = readingAgain(() => client.invalidateQueries({ queryKey: ['message', id] }))
   // A question of its own: what is saved stays saved, whatever becomes of it.
   const sending = useMutation({
     mutationFn: (newTag: string | null) =>
       retryMessage(id, { force, reason: reason.trim() || 'changed and sent again', etag: newTag }),
-    onSettled: () => {
+    onSettled: (_, error) => {
       setAnswered(true)
-      return readAgain()
+      return settled(_, error)
     },
   })
   const save = useMutation({
@@ -93,7 +96,7 @@ export function EditSteps(props: Props) {
       keepReason(given)
       if (send) sending.mutate(newTag)
     },
-    onSettled: readAgain,
+    onSettled: settled,
   })
   const left = changed && !save.isSuccess
   const whyForced = status === 'DEAD' ? 'it is DEAD' : 'a plain retry is refused'
@@ -102,7 +105,7 @@ export function EditSteps(props: Props) {
     enableBeforeUnload: () => left,
   })
   const fault = save.error === null ? null : faultOf(save.error)
-  const conflict = fault?.status === 412
+  const conflict = isStale || fault?.status === 412
   const notExact = fault?.code === 'SYS_DLQ_NOT_EXACT'
   const next = () => {
     if (!changed || faults.length > 0 || save.isPending || save.isSuccess || conflict) return

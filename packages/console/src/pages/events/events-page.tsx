@@ -11,7 +11,13 @@ import { Mark } from '../../components/show/mark.tsx'
 import { Empty, PageHead, Section, Skeleton, Verdict } from '../../components/show/page.tsx'
 import { Time } from '../../components/show/time.tsx'
 import { useLive, useSlow } from '../../data/live.ts'
-import { channelsQuery, deliveriesQuery, eventsQuery, type FleetEvent } from '../../data/queries/fleet/notifications.ts'
+import {
+  channelsQuery,
+  deliveriesPerPage,
+  deliveriesQuery,
+  eventsQuery,
+  type FleetEvent,
+} from '../../data/queries/fleet/notifications.ts'
 import { useGroupTitles } from '../../data/queries/groups.ts'
 import { meQuery } from '../../data/session.ts'
 import { eventsVerdict, eventTypes, eventTypeWords, lastingTypes } from '../../domain/events/event-words.ts'
@@ -46,9 +52,12 @@ export function EventsPage() {
         {now.data === undefined ? null : (
           <Verdict>
             {eventsVerdict({
-              lasting: now.data.pages.flatMap((page) => page.events).length,
+              lasting: { count: now.data.pages.flatMap((page) => page.events).length, more: now.hasNextPage },
               channels: channels.data?.length ?? null,
-              dead: dead.data?.length ?? null,
+              dead:
+                dead.data === undefined
+                  ? null
+                  : { count: dead.data.length, more: dead.data.length >= deliveriesPerPage },
             })}
           </Verdict>
         )}

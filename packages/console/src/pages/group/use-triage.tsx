@@ -12,6 +12,7 @@ import { FaultText } from '../../components/show/fault.tsx'
 import { say, toast } from '../../components/toasts.tsx'
 import { faultOf, type PageFault } from '../../data/faults.ts'
 import { changeGroup, type ErrorGroup, type GroupChange, groupQuery } from '../../data/queries/groups.ts'
+import { readingAgain } from '../../data/query-client.ts'
 import { serverNow } from '../../data/server-clock.ts'
 import { meQuery, useMissingRole } from '../../data/session.ts'
 import { settings } from '../../data/settings.ts'
@@ -70,11 +71,12 @@ export function useGroupChange() {
           .finally(() => void client.invalidateQueries())
       })
     },
-    onSettled: async (_data, _error, { group }) => {
-      await client.invalidateQueries({ queryKey: groupQuery(group.id).queryKey })
-      await client.invalidateQueries({ queryKey: ['groups'] })
-      await client.invalidateQueries({ queryKey: ['audit', 'group', group.id] })
-    },
+    onSettled: (data, error, { group }) =>
+      readingAgain(async () => {
+        await client.invalidateQueries({ queryKey: groupQuery(group.id).queryKey })
+        await client.invalidateQueries({ queryKey: ['groups'] })
+        await client.invalidateQueries({ queryKey: ['audit', 'group', group.id] })
+      })(data, error),
   })
 }
 

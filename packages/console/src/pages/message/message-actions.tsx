@@ -19,6 +19,7 @@ import {
   type MessageDetail,
   retryMessage,
 } from '../../data/queries/messages.ts'
+import { readingAgain } from '../../data/query-client.ts'
 import { useMissingRole } from '../../data/session.ts'
 import type { Ask } from './message-dialogs.tsx'
 
@@ -32,10 +33,10 @@ export function MessageActions({ message, etag }: { message: MessageDetail; etag
   const refusal = useMissingRole('sys_operator')
   const [asked, setAsked] = useState<Ask | 'schedule' | null>(null)
   const { id, status, retryable } = message
-  const settled = async () => {
+  const settled = readingAgain(async () => {
     await client.invalidateQueries({ queryKey: ['message', id] })
     await client.invalidateQueries({ queryKey: ['audit', 'message', id] })
-  }
+  })
   const retry = useMutation({
     mutationFn: (forced: { reason: string } | null) =>
       retryMessage(id, { force: forced !== null, reason: forced?.reason ?? '', etag: null }),

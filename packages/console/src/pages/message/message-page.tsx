@@ -117,7 +117,11 @@ export function MessagePage() {
           <Verdict dim={gone}>{whatNext(message, now)}</Verdict>
         </div>
       </PageHead>
-      {gone ? <Notice look="alarm">This message is gone: it was deleted while this page was open.</Notice> : null}
+      {gone ? (
+        <Notice look="alarm">
+          This message is gone: it was deleted while this page was open, or your token may not see it any more.
+        </Notice>
+      ) : null}
       {message.archived_at === null ? null : (
         <Notice>
           <span>

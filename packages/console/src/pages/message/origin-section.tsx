@@ -11,6 +11,7 @@ import { faultOf } from '../../data/faults.ts'
 import { useUnmask } from '../../data/queries/content/masked.ts'
 import { adoptOrigin, compareOrigin, type Origin, originQuery } from '../../data/queries/content/origin.ts'
 import type { MessageDetail } from '../../data/queries/messages.ts'
+import { readingAgain } from '../../data/query-client.ts'
 import { useMissingRole } from '../../data/session.ts'
 import { canAdopt, originStateWords, originWords, whyNotCompared } from '../../domain/payload/origin-words.ts'
 import { patchWords } from '../../domain/payload/patch-from-texts.ts'
@@ -26,11 +27,11 @@ export function OriginSection({ message, etag }: Props) {
   const [adopting, setAdopting] = useState(false)
   const { id, origin_state: state, record_source: source } = message
   const stored = useQuery({ ...originQuery(message, unmask), enabled: state !== null })
-  const settled = async () => {
+  const settled = readingAgain(async () => {
     for (const name of ['message', 'origin', 'bytes', 'decoded', 'edits'])
       await client.invalidateQueries({ queryKey: [name, id] })
     await client.invalidateQueries({ queryKey: ['audit', 'message', id] })
-  }
+  })
   const compare = useMutation({ mutationFn: () => compareOrigin(id, unmask), onSettled: settled })
   const adopt = useMutation({
     mutationFn: (asked: { reason: string; force: boolean }) => adoptOrigin(id, { ...asked, etag, unmask }),

@@ -12,7 +12,7 @@ export function TopicTable({ topics }: { topics: Status['topics'] }) {
   return (
     <details className={styles.topics}>
       <summary>By topic and consumer group</summary>
-      <table>
+      <table aria-label="By topic and consumer group">
         <thead>
           <tr>
             <th scope="col">Topic</th>

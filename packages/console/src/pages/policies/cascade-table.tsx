@@ -16,7 +16,7 @@ export function CascadeTable({ policies, topic, dlqTopic }: Props) {
     // A wide table moves by itself, and the keyboard must reach it to move it.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
     <section className={styles.scroll} aria-label={`What decides for ${topic}`} tabIndex={0}>
-      <table className={styles.cascade}>
+      <table className={styles.cascade} aria-label="Policy in force">
         <thead>
           <tr>
             <th scope="col">Setting</th>

@@ -158,11 +158,11 @@ function RunActions({ run, active }: { run: Run; active: boolean }) {
   const navigate = useNavigate()
   const refusal = useMissingRole('sys_operator')
   const [confirming, setConfirming] = useState(false)
-  const { paused, isPending, fault: failed, readAgain, toggle, cancel, changeRate } = useRunControls(run)
+  const { paused, isPending, fault: failed, settled, toggle, cancel, changeRate } = useRunControls(run)
   const resolve = useMutation({
     mutationFn: (group: string) => changeGroup(group, { state: 'resolved' }),
     onSuccess: () => say('Resolved; it comes back by itself if it fails again'),
-    onSettled: readAgain,
+    onSettled: settled,
   })
   const group = run.selection.filter?.group_id
   const fault = failed ?? resolve.error

@@ -62,7 +62,7 @@ export function RunsPage() {
         </Empty>
       ) : null}
       {runs.length === 0 ? null : (
-        <table className={styles.table}>
+        <table className={styles.table} aria-label="Runs">
           <thead>
             <tr>
               <th scope="col">State</th>

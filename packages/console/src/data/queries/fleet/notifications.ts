@@ -11,6 +11,7 @@ export type NotificationRoute = components['schemas']['NotificationRoute']
 export type Delivery = components['schemas']['NotificationDelivery']
 
 const eventsPerPage = 50
+export const deliveriesPerPage = 50
 
 /** Of the last 30 days, the newest first. */
 export function eventsQuery({ type, lasting }: { type: string | undefined; lasting: boolean }) {
@@ -47,7 +48,7 @@ export function deliveriesQuery(state?: Delivery['state']) {
   return queryOptions({
     queryKey: ['notifications', 'deliveries', state],
     queryFn: async ({ signal }): Promise<Delivery[]> => {
-      const query = { limit: 50, ...(state === undefined ? {} : { state }) }
+      const query = { limit: deliveriesPerPage, ...(state === undefined ? {} : { state }) }
       return (await dataOf(api.GET('/api/v1/deliveries', { params: { query }, signal }))).deliveries
     },
     placeholderData: keepPreviousData,

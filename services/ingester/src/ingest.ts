@@ -13,6 +13,7 @@ import type { SharedTopic } from 'dlq-core/queries/ingest/topics.ts'
 import { createDatabaseClock, measureClockMs } from 'dlq-core/runtime/clock/database-clock.ts'
 import { monotonicNow } from 'dlq-core/runtime/clock/monotonic-now.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
+import { messageWithHint } from 'dlq-core/runtime/database/database-errors.ts'
 import { DlqError } from 'dlq-core/runtime/errors.ts'
 import type { DecodePools } from 'dlq-core/runtime/fetching/decode-budget.ts'
 import { fetchOriginals } from 'dlq-core/runtime/fetching/fetch-originals.ts'
@@ -178,7 +179,7 @@ export async function ingest(deps: IngestDeps): Promise<void> {
         store: async (batch, options) => {
           const stop = metrics.seconds.startTimer()
           const storing = spanDeadLetters(deps, batch, () => joined(batch, options))
-          storing.then(state.canStore, (error: Error) => state.cannotStore(`cannot store: ${error.message}`))
+          storing.then(state.canStore, (error: Error) => state.cannotStore(`cannot store: ${messageWithHint(error)}`))
           const outcome = await storing
           stop()
           return outcome

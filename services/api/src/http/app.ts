@@ -10,7 +10,9 @@ import {
   isLoginRefused,
   isReadOnly,
   isReplicaFault,
+  isSchemaOlder,
   isTooSlow,
+  wantsMigrations,
 } from 'dlq-core/runtime/database/database-errors.ts'
 import type { Tracing } from 'dlq-core/runtime/tracing.ts'
 import { type Context, type Handler, Hono, type MiddlewareHandler } from 'hono'
@@ -140,6 +142,8 @@ export function createApp(given: AppDeps): Hono<ApiEnv> {
       return sendError(c, new ApiError('SYS_DLQ_UNAVAILABLE', `the database ${whyAway(error)}; try again in a moment`))
     }
     log.error({ error, requestId: c.get('requestId'), method: c.req.method, path: c.req.path }, 'request_failed')
+    if (isSchemaOlder(error))
+      return sendError(c, new ApiError('SYS_DLQ_UNAVAILABLE', `the database ${wantsMigrations}`))
     return sendError(
       c,
       new ApiError('SYS_DLQ_INTERNAL_ERROR', 'internal error; the log has the details under this request id'),

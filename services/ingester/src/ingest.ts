@@ -221,7 +221,7 @@ export async function ingest(deps: IngestDeps): Promise<void> {
           metrics.assigned(Object.keys(assignment))
           state.assigned(assignment)
         },
-        onCrowdedOut: state.cannotRead,
+        onCannotRead: state.cannotRead,
       }).finally(state.unassigned)
       return { more: true }
     },

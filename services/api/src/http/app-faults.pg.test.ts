@@ -212,6 +212,24 @@ test('on a database whose migrations were not run every request is answered with
   })
 })
 
+test('where PostgreSQL opens no further connection, a request is answered with 503, and why', async () => {
+  await database.sql`create role app_faults_full login connection limit 0`
+  const url = new URL(database.url)
+  url.username = 'app_faults_full'
+  const sql = connectAsService(String(url))
+  try {
+    const message =
+      'the database opens no further connection: max_connections, or a limit of its own, is reached; try again in a moment'
+    expect(await answerOf(createTestApp(sql)('GET /api/v1/status'))).toEqual({
+      status: 503,
+      body: errorOf('SYS_DLQ_UNAVAILABLE', message),
+    })
+  } finally {
+    await sql.end({ timeout: 1 })
+    await database.sql`drop role app_faults_full`
+  }
+})
+
 test('a change while the database takes none is answered with 503, and lists are answered', async () => {
   const id = await insertMessageRow(database.sql, { dlq_topic: 'orders.dlq.v1', status: 'DEAD' })
   const sql = connectAsService(`${database.url}?default_transaction_read_only=on`)

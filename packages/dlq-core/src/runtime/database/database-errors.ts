@@ -48,6 +48,11 @@ export function isLocked(error: unknown): boolean {
   return /^(40P01|55P03)$/.test(sqlState(error))
 }
 
+/** PostgreSQL opens no further connection, for all, or for this role or database. */
+export function isFull(error: unknown): boolean {
+  return sqlState(error) === '53300'
+}
+
 /** It ran, or waited for a lock, for longer than `statement_timeout`. */
 export function isTooSlow(error: unknown): boolean {
   return sqlState(error) === '57014'

@@ -177,9 +177,16 @@ describe('a stolen login', () => {
   })
 })
 
-/** What each ACL is missed by, in the words of the service that needs it. Describe comes with Read and with Write. */
-const missed: { acl: RegExp; says: string; send?: () => Promise<string>; restart?: true }[] = [
-  { acl: /^ingester Group .* Read$/, says: 'Read on Group dlq-manager.default' },
+/** What the fleet's status says of it. */
+const faultOfIngester = async () =>
+  (await database.sql<{ fault: string | null }[]>`select fault from dlq.dlq_ingesters`)[0]?.fault
+
+/**
+ * What each ACL is missed by, in the words of the service that needs it. Describe comes with Read and with Write. `shows`: the
+ * ingester's fault, too.
+ */
+const missed: { acl: RegExp; says: string; send?: () => Promise<string>; restart?: true; shows?: true }[] = [
+  { acl: /^ingester Group .* Read$/, says: 'Read on Group dlq-manager.default', shows: true },
   { acl: /^ingester Topic orders.dlq.v1 Read$/, says: 'Read on Topic orders.dlq.v1' },
   {
     acl: /^ingester Topic orders.dlq.v1 DescribeConfigs$/,
@@ -201,27 +208,34 @@ const missed: { acl: RegExp; says: string; send?: () => Promise<string>; restart
 
 describe('with one ACL missing', () => {
   const waiting: string[] = []
-  test.each(missed)('$acl: the service says which', async ({ acl: wanted, says, send = sendDeadLetter, restart }) => {
-    const acl = listed.find(({ user, type, name, operation }) => wanted.test(`${user} ${type} ${name} ${operation}`))!
-    // What the case before left behind has ended.
-    await untilResolved(await sendDeadLetter())
-    const before = logOf(acl.user).length
-    await cluster.revoke(acl)
-    try {
-      if (restart) await restartService(acl.user)
-      const key = await send()
-      await eventually(() => expect(logOf(acl.user).slice(before)).toContain(says))
-      if (send === sendDeadLetter) waiting.push(key)
-    } finally {
-      await cluster.allow(acl)
-    }
-    await eventually(async () => {
-      // What was refused for its topic waits for a person.
-      await database.sql`
+  test.each(missed)(
+    '$acl: the service says which',
+    async ({ acl: wanted, says, send = sendDeadLetter, restart, shows }) => {
+      const acl = listed.find(({ user, type, name, operation }) => wanted.test(`${user} ${type} ${name} ${operation}`))!
+      // What the case before left behind has ended.
+      await untilResolved(await sendDeadLetter())
+      const before = logOf(acl.user).length
+      await cluster.revoke(acl)
+      try {
+        if (restart) await restartService(acl.user)
+        const key = await send()
+        await eventually(() => expect(logOf(acl.user).slice(before)).toContain(says))
+        if (shows)
+          await eventually(async () =>
+            expect(await faultOfIngester()).toBe(`cannot read: Kafka does not allow ${says}`),
+          )
+        if (send === sendDeadLetter) waiting.push(key)
+      } finally {
+        await cluster.allow(acl)
+      }
+      await eventually(async () => {
+        // What was refused for its topic waits for a person.
+        await database.sql`
         update dlq.dlq_messages set next_retry_at = now() where status = 'PENDING' and next_retry_at is null and record_key is not null`
-      for (const key of waiting) expect(await statusOf(key)).toBe('RESOLVED')
-    })
-  })
+        for (const key of waiting) expect(await statusOf(key)).toBe('RESOLVED')
+      })
+    },
+  )
 })
 
 describe('a policy that holds what is not known to be fresh', () => {

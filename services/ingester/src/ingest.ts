@@ -10,6 +10,7 @@ import { beginGeneration } from 'dlq-core/queries/ingest/positions.ts'
 import { createDatabaseClock, measureClockMs } from 'dlq-core/runtime/clock/database-clock.ts'
 import { monotonicNow } from 'dlq-core/runtime/clock/monotonic-now.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
+import { messageWithHint } from 'dlq-core/runtime/database/database-errors.ts'
 import { DlqError } from 'dlq-core/runtime/errors.ts'
 import type { BoundedReader } from 'dlq-core/runtime/fetching/bounded-reader.ts'
 import type { DecodePool } from 'dlq-core/runtime/fetching/decode-budget.ts'
@@ -195,7 +196,7 @@ function createHandlers(deps: IngestDeps, { store, state, cluster, topicList, lo
     async store(batch, options) {
       const stop = metrics.seconds.startTimer()
       const storing = spanDeadLetters(deps, batch, () => joined(batch, options))
-      storing.then(state.canStore, (error: Error) => state.cannotStore(`cannot store: ${error.message}`))
+      storing.then(state.canStore, (error: Error) => state.cannotStore(`cannot store: ${messageWithHint(error)}`))
       const outcome = await storing
       stop()
       return outcome
@@ -237,6 +238,6 @@ function createHandlers(deps: IngestDeps, { store, state, cluster, topicList, lo
       metrics.assigned(Object.keys(assignment))
       state.assigned(assignment)
     },
-    onCrowdedOut: state.cannotRead,
+    onCannotRead: state.cannotRead,
   }
 }

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { dataOf } from 'dlq-client/api-client.ts'
 import type { components } from 'dlq-client/api-types.ts'
 import { defineCommand, onCall, withOutput, withWatch } from '../define-command.ts'
-import { ago, count, plain, rate } from '../output/words.ts'
+import { ago, count, partitionsText, plain, rate } from '../output/words.ts'
 import type { CommonOptions, Session } from '../session.ts'
 
 type Status = components['schemas']['Status']
@@ -45,6 +45,7 @@ function statusText(status: Status, { table }: Session): string {
     ...(status.paused_groups > 0
       ? [`${count(status.paused_groups)} error ${status.paused_groups === 1 ? 'group is' : 'groups are'} paused`]
       : []),
+    ...ingesters(status, now),
     ...retriers(status, now),
     '',
     table(
@@ -65,7 +66,7 @@ function statusText(status: Status, { table }: Session): string {
 
 function losses({ loss_clock: clocks }: Status, now: number): string[] {
   return clocks
-    .filter(({ lost, loss, expires_at }) => lost > 0 || loss !== null || expires_at !== null)
+    .filter(({ lag, lost }) => lag > 0 || lost > 0)
     .map(({ topic, lag, lost, expires_at: expires }) => {
       const said = [
         lost > 0
@@ -73,8 +74,17 @@ function losses({ loss_clock: clocks }: Status, now: number): string[] {
           : null,
         expires !== null ? `Kafka deletes the next ${ago(expires, now)}` : null,
       ].filter((text) => text !== null)
-      return `LOSS ${plain(topic)}: ${[...said, `${count(lag)} not stored yet`].join(', ')}`
+      return `${said.length > 0 ? 'LOSS' : 'UNREAD'} ${plain(topic)}: ${[...said, `${count(lag)} not stored yet`].join(', ')}`
     })
+}
+
+function ingesters({ ingesters, dlq_topics: topics }: Status, now: number): string[] {
+  // A deployment without DLQ topics needs none.
+  if (ingesters.length === 0) return topics === 0 ? [] : ['NO INGESTER is alive: nothing is stored']
+  return ingesters.map(
+    ({ id, partitions, fault, seen_at: seen }) =>
+      `ingester ${plain(id)}: reads ${partitionsText(partitions.length)}, seen ${ago(seen, now)}${fault === null ? '' : `, FAULT ${plain(fault)}`}`,
+  )
 }
 
 function retriers({ retriers }: Status, now: number): string[] {

@@ -55,6 +55,11 @@ export function messages(value: number): string {
   return `${count(value)} message${value === 1 ? '' : 's'}`
 }
 
+/** "3 partitions", "1 partition". */
+export function partitionsText(value: number): string {
+  return `${count(value)} partition${value === 1 ? '' : 's'}`
+}
+
 /** Further from now than this is no date that a clock or the API knows. */
 const longestMs = 36_500 * 86_400_000
 

@@ -15,6 +15,7 @@ test('a database that takes no changes is not ready for who makes some', async (
 })
 
 test('a database without our tables is said to want the migrations', async () => {
+  await expect(pingForChanges(empty.sql)).rejects.toThrow('has no tables of dlq-manager: run the migrations')
   await pingMessages(service.sql)
   await expect(pingMessages(empty.sql)).rejects.toThrow('has no tables of dlq-manager: run the migrations')
 })

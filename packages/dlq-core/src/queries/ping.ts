@@ -9,10 +9,15 @@ const undefinedTable = '42P01'
 const isNotMigrated =
   'has no tables of dlq-manager: run the migrations (node db/migrate.ts up), or name another database'
 
-/** Throws where the database takes no changes: after a failover, the address may still lead to a standby. */
+/**
+ * Throws where the database takes no changes: after a failover, the address may still lead to a standby. And where it has
+ * no tables of ours.
+ */
 export async function pingForChanges(sql: Sql): Promise<void> {
-  const [row] = await sql<[{ mode: string }]>`select current_setting('transaction_read_only') as mode`
+  const [row] = await sql<[{ mode: string; is_empty: boolean }]>`
+    select current_setting('transaction_read_only') as mode, to_regclass('dlq.dlq_topics') is null as is_empty`
   if (row.mode === 'on') throw new Error(takesNoChanges)
+  if (row.is_empty) throw new Error(isNotMigrated)
 }
 
 /**

@@ -10,6 +10,7 @@ import { answerOf, createTestApp, lazyTestApp } from '../test-app.ts'
 const database = useDatabase()
 const service = useServiceDatabase(database)
 const request = lazyTestApp(service)
+const empty = useServiceDatabase(useDatabase({ empty: true }))
 
 const id = '550e8400-e29b-41d4-a716-446655440000'
 
@@ -203,6 +204,32 @@ describe('a body that is too large', () => {
   })
 })
 
+test('on a database whose migrations were not run every request is answered with 503, which says so', async () => {
+  const message = 'the database lacks what this version asks for: run its migrations (node db/migrate.ts up)'
+  expect(await answerOf(createTestApp(empty.sql)('GET /api/v1/status'))).toEqual({
+    status: 503,
+    body: errorOf('SYS_DLQ_UNAVAILABLE', message),
+  })
+})
+
+test('where PostgreSQL opens no further connection, a request is answered with 503, and why', async () => {
+  await database.sql`create role app_faults_full login connection limit 0`
+  const url = new URL(database.url)
+  url.username = 'app_faults_full'
+  const sql = connectAsService(String(url))
+  try {
+    const message =
+      'the database opens no further connection: max_connections, or a limit of its own, is reached; try again in a moment'
+    expect(await answerOf(createTestApp(sql)('GET /api/v1/status'))).toEqual({
+      status: 503,
+      body: errorOf('SYS_DLQ_UNAVAILABLE', message),
+    })
+  } finally {
+    await sql.end({ timeout: 1 })
+    await database.sql`drop role app_faults_full`
+  }
+})
+
 test('a change while the database takes none is answered with 503, and lists are answered', async () => {
   const id = await insertMessageRow(database.sql, { dlq_topic: 'orders.dlq.v1', status: 'DEAD' })
   const sql = connectAsService(`${database.url}?default_transaction_read_only=on`)
@@ -288,15 +315,16 @@ describe('while the database is away', () => {
   })
 
   test('another fault of the database answers 500 without its details', async () => {
-    await database.sql`alter table dlq.dlq_messages rename to hidden`
+    // Whose rights do not reach schema dlq.
+    const sql = connectAsService(`${database.url}?role=pg_monitor`)
     try {
-      const answer = await answerOf(request(`GET /api/v1/dlq/messages/${id}`))
+      const answer = await answerOf(createTestApp(sql)(`GET /api/v1/dlq/messages/${id}`))
       expect(answer).toEqual({
         status: 500,
-        body: errorOf('SYS_DLQ_INTERNAL_ERROR', expect.not.stringContaining('dlq_messages')),
+        body: errorOf('SYS_DLQ_INTERNAL_ERROR', expect.not.stringContaining('dlq')),
       })
     } finally {
-      await database.sql`alter table dlq.hidden rename to dlq_messages`
+      await sql.end({ timeout: 1 })
     }
   })
 })

@@ -6,11 +6,14 @@ import type { Config } from 'dlq-core/runtime/config/config-schema.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import {
   isDatabaseAway,
+  isFull,
   isLocked,
   isLoginRefused,
   isReadOnly,
   isReplicaFault,
+  isSchemaOlder,
   isTooSlow,
+  wantsMigrations,
 } from 'dlq-core/runtime/database/database-errors.ts'
 import type { Tracing } from 'dlq-core/runtime/tracing.ts'
 import { type Context, type Handler, Hono, type MiddlewareHandler } from 'hono'
@@ -140,6 +143,8 @@ export function createApp(given: AppDeps): Hono<ApiEnv> {
       return sendError(c, new ApiError('SYS_DLQ_UNAVAILABLE', `the database ${whyAway(error)}; try again in a moment`))
     }
     log.error({ error, requestId: c.get('requestId'), method: c.req.method, path: c.req.path }, 'request_failed')
+    if (isSchemaOlder(error))
+      return sendError(c, new ApiError('SYS_DLQ_UNAVAILABLE', `the database ${wantsMigrations}`))
     return sendError(
       c,
       new ApiError('SYS_DLQ_INTERNAL_ERROR', 'internal error; the log has the details under this request id'),
@@ -153,6 +158,7 @@ function whyAway(error: Error): string {
   if (isReadOnly(error)) return takesNoChanges
   if (isLoginRefused(error)) return 'refuses the login of this service'
   if (isLocked(error)) return 'is changing the same rows for somebody else'
+  if (isFull(error)) return 'opens no further connection: max_connections, or a limit of its own, is reached'
   if (isTooSlow(error)) return 'took longer than database.statement_timeout allows'
   return 'does not answer'
 }

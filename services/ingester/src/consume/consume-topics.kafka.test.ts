@@ -68,7 +68,7 @@ async function consuming(
     onFetched: () => void fetches++,
     onCrash() {},
     onAssigned: () => void joins++,
-    onCrowdedOut() {},
+    onCannotRead() {},
     onRecreated: async () => {},
     onAnotherLeader: async () => null,
     onStored() {},
@@ -184,7 +184,7 @@ test('an ingester of another database gets nothing of what this one reads, and s
       await consuming([topic], work, {
         ...stranger,
         sql,
-        onCrowdedOut: (reason) => {
+        onCannotRead: (reason) => {
           why = reason
         },
       })

@@ -40,8 +40,8 @@ export type ConsumeDeps = Omit<HandleDeps, 'consumer' | 'positions' | 'ahead' | 
   onCrash: (error: Error) => void
   /** Kafka has given it its partitions: those of each topic. */
   onAssigned: (assignment: Record<string, number[]>) => void
-  /** Members of another deployment are in the group, and this consumer has got no partition. */
-  onCrowdedOut: (why: string) => void
+  /** Why it reads nothing: Kafka refuses it, or members of another deployment are in the group and have all partitions. */
+  onCannotRead: (why: string) => void
 }
 
 /**
@@ -94,8 +94,8 @@ export async function consumeTopics(deps: ConsumeDeps): Promise<void> {
     consumer.on(consumer.events.CRASH, ({ payload }) => {
       log.warn({ error: payload.error, restart: payload.restart }, 'consumer_crashed')
       if (payload.restart) void nameMissingAcl(deps, payload.error)
-      deps.onCrash(payload.error)
       deps.onFault()
+      deps.onCrash(payload.error)
       if (!payload.restart)
         reject(
           new DlqError('CONSUMER_CRASHED', `the consumer ended: ${payload.error.message}`, { cause: payload.error }),
@@ -177,18 +177,20 @@ async function nameStrangers(
   consumer: Consumer,
   assignment: Record<string, number[]>,
 ): Promise<void> {
-  const { groupId, log, onCrowdedOut } = deps
+  const { groupId, log, onCannotRead } = deps
   const hosts = await hostsOfStrangers(deps, consumer)
   if (hosts.length === 0) return
   log.error({ groupId, hosts }, 'group_shared')
   if (Object.keys(assignment).length > 0) return
   const place = `in the consumer group ${groupId}, from ${hosts.join(', ')}`
-  onCrowdedOut(`another deployment reads ${place}: set kafka.consumer_group to a name of this deployment's own`)
+  onCannotRead(`another deployment reads ${place}: set kafka.consumer_group to a name of this deployment's own`)
 }
 
 async function nameMissingAcl(deps: ConsumeDeps, error: unknown): Promise<void> {
   const missing = await missingAcl(error, deps)
-  if (missing !== null) deps.log.error({ missing }, 'acl_missing')
+  if (missing === null) return
+  deps.log.error({ missing }, 'acl_missing')
+  deps.onCannotRead(`cannot read: Kafka does not allow ${missing}`)
 }
 
 /** kafkajs tells of fetches that succeed; one that failed shows when the broker is asked once more. */

@@ -155,7 +155,8 @@ async function storePart(deps: HandleDeps, payload: EachBatchPayload, batch: Bat
   const { consumer, log, store, onStored } = deps
   const { topic, partition } = batch
   let isUncut = false
-  const storing = (options: StoreOptions = {}) => untilStored(() => store(batch, { isUncut, ...options }), payload, log)
+  const storing = (options: StoreOptions = {}) =>
+    untilStored(() => store(batch, { isUncut, ...options }), batch, payload, log)
   let outcome = await storing()
   if (outcome?.kind === 'another-leader') {
     const cutOffset = await deps.onAnotherLeader(batch, outcome)

@@ -10,13 +10,21 @@ const maxBackoffMs = 5000
 
 type Session = Pick<EachBatchPayload, 'heartbeat' | 'isRunning' | 'isStale'>
 
+/** For the log: what is stored. */
+type Place = { topic: string; partition: number }
+
 /**
  * Runs `store` until it succeeds. Returns null where the consumer stops first.
  *
  * @throws the error of heartbeat() when the partition is revoked. A transaction that is still open then may commit
  *   later, which is harmless: its position moves with it.
  */
-export async function untilStored<T>(store: () => Promise<T>, session: Session, log: Log): Promise<T | null> {
+export async function untilStored<T>(
+  store: () => Promise<T>,
+  { topic, partition }: Place,
+  session: Session,
+  log: Log,
+): Promise<T | null> {
   for (let failures = 0; session.isRunning() && !session.isStale(); ) {
     let storeFailed = false
     const storing = store().catch((error) => {
@@ -30,7 +38,7 @@ export async function untilStored<T>(store: () => Promise<T>, session: Session, 
       if (!storeFailed) throw error
       failures += 1
       const backoffMs = Math.min(100 * 2 ** failures, maxBackoffMs)
-      log[failures < 3 ? 'info' : 'warn']({ failures, backoffMs, error }, 'store_failed')
+      log[failures < 3 ? 'info' : 'warn']({ topic, partition, failures, backoffMs, error }, 'store_failed')
       await withHeartbeats(sleep(backoffMs), session)
     }
   }

@@ -6,17 +6,22 @@ import { type KnownReader, keyOf, type SeenReader } from 'dlq-core/queries/reade
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
 import { Counter, type Registry } from 'prom-client'
+import { countFromZero } from '../count-from-zero.ts'
 
 export type VerdictMetrics = ReturnType<typeof createVerdictMetrics>
 
 export function createVerdictMetrics(registry: Registry) {
   return {
-    verdicts: new Counter({
-      name: 'dlq_verdicts_total',
-      help: 'Published attempts by what became of them: passed (read, may still come back), consumed (nothing came back), came_back, skipped, expired. One attempt is counted under each verdict that it gets.',
-      labelNames: ['verdict'],
-      registers: [registry],
-    }),
+    verdicts: countFromZero(
+      new Counter({
+        name: 'dlq_verdicts_total',
+        help: 'Published attempts by what became of them: passed (read, may still come back), consumed (nothing came back), came_back, skipped, expired. One attempt is counted under each verdict that it gets.',
+        labelNames: ['verdict'],
+        registers: [registry],
+      }),
+      'verdict',
+      ['passed', 'consumed', 'came_back', 'skipped', 'expired'],
+    ),
   }
 }
 

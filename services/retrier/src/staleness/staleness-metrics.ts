@@ -1,6 +1,7 @@
 // The metrics of the looks for newer records.
 
 import { Counter, type Registry } from 'prom-client'
+import { countFromZero } from '../count-from-zero.ts'
 
 export type StalenessMetrics = ReturnType<typeof createStalenessMetrics>
 
@@ -12,11 +13,15 @@ export function createStalenessMetrics(registry: Registry) {
       help: 'Bytes read of original topics to find newer records of the keys of dead letters.',
       registers,
     }),
-    answers: new Counter({
-      name: 'dlq_staleness_answers_total',
-      help: 'Answers about newer records: superseded, unknown, and fresh at the first time.',
-      labelNames: ['answer'],
-      registers,
-    }),
+    answers: countFromZero(
+      new Counter({
+        name: 'dlq_staleness_answers_total',
+        help: 'Answers about newer records: superseded, unknown, and fresh at the first time.',
+        labelNames: ['answer'],
+        registers,
+      }),
+      'answer',
+      ['superseded', 'unknown', 'fresh'],
+    ),
   }
 }

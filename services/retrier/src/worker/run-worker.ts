@@ -39,7 +39,10 @@ const windUpMs = 5000
 
 /** Runs jobs until the signal aborts and the running jobs have ended. */
 export async function runWorker(deps: WorkerDeps): Promise<void> {
-  const { settings, signal, log } = deps
+  const { settings, signal, log, metrics } = deps
+  // As count-from-zero.ts says.
+  for (const task of Object.keys(deps.tasks))
+    for (const outcome of ['done', 'failed']) metrics.jobs.inc({ task, outcome }, 0)
   await Promise.all([
     runLoop(() => workSession(deps), { name: 'worker', intervalMs: pollMs, signal, log }),
     runLoop(() => sweepDeadWorkers(deps), { name: 'sweep-workers', intervalMs: settings.lease / 3, signal, log }),

@@ -56,7 +56,9 @@ test('an expiry that is past, an old look and a topic that is gone are said', ()
     '5 records wait unread; Kafka deletes the first at any time.',
     'Nobody has looked at it for 4 m: is an ingester running?',
   ])
-  expect(texts({ ...calm, found: { gone_at: at(-7200) } })[0]).toBe('Kafka has not had this topic since 2 h ago.')
+  expect(texts({ ...calm, found: { gone_at: at(-7200) } })[0]).toBe(
+    'Kafka has not listed this topic since 2 h ago: it was deleted, or an ACL hides it.',
+  )
 })
 
 test('marks name what is unusual, and nothing else', () => {

@@ -54,7 +54,7 @@ function lossSentences({ ingestion, found }: TopicFacts, now: number): Sentence[
     return [
       {
         severity: 'look',
-        text: `Kafka has not had this topic since ${relativeTime(Date.parse(found.gone_at), now, spanText)}.`,
+        text: `Kafka has not listed this topic since ${relativeTime(Date.parse(found.gone_at), now, spanText)}: it was deleted, or an ACL hides it.`,
       },
     ]
   const clock = ingestion?.loss_clock ?? null

@@ -1,5 +1,6 @@
 // What `dlq doctor` says to whom.
 import { createHash } from 'node:crypto'
+import { noteIngester } from 'dlq-core/queries/ingest/ingesters.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { expect, test } from 'vitest'
@@ -7,7 +8,10 @@ import { useInProcess } from '../../testing/test-in-process.ts'
 
 const token = 'limited-token'
 const sha256 = createHash('sha256').update(token).digest('hex')
-const cli = useInProcess(useServiceDatabase(useDatabase()), {
+const database = useDatabase()
+const service = useServiceDatabase(database)
+const everything = useInProcess(service)
+const cli = useInProcess(service, {
   auth: { tokens: [{ name: 'limited', sha256, role: 'sys_operator', topics: ['orders'] }] },
   token,
 })
@@ -15,4 +19,37 @@ const cli = useInProcess(useServiceDatabase(useDatabase()), {
 test('a doctor with a token for some topics does not say that there are no DLQ topics', async () => {
   const { checks } = JSON.parse((await cli.run(['doctor', '--json'])).stdout)
   expect(checks).toContainEqual({ check: 'ingestion', level: 'ok', text: 'no DLQ topic is shown to this token' })
+})
+
+test('records that wait are no loss; an ingester that cannot read is a fault, and so is none at all', async () => {
+  await database.sql`
+    insert into dlq.dlq_topics (cluster, topic, partitions, retention_ms, cleanup_policy, looked_at)
+    select 'a', topic, 1, -1, 'delete', now() from unnest(array['slow', 'lossy']) topic`
+  await database.sql`
+    insert into dlq.dlq_topic_partitions (cluster, topic, partition, log_start_offset, log_end_offset, unread_offset, unread_timestamp)
+    values ('a', 'slow', 0, 0, 900, 0, now()), ('a', 'lossy', 0, 5, 5, null, null)`
+  await database.sql`
+    insert into dlq.dlq_positions (cluster, topic, partition, next_offset) values ('a', 'slow', 0, 0), ('a', 'lossy', 0, 2)`
+  const said = async (check: string) =>
+    (
+      JSON.parse((await everything.run(['doctor', '--json'])).stdout).checks as { check: string; text: string }[]
+    ).filter((line) => line.check === check)
+  expect(await said('loss')).toEqual([
+    { check: 'loss', level: 'fault', text: 'lossy: 3 were deleted by Kafka before they were stored' },
+  ])
+  expect(await said('ingesters')).toEqual([
+    { check: 'ingesters', level: 'fault', text: 'none is alive, so nothing is stored: start one' },
+  ])
+  expect((await everything.run(['status'])).stdout).toContain('NO INGESTER is alive: nothing is stored')
+
+  const assignment = [{ topic: 'slow', partitions: [0] }]
+  await noteIngester(service.sql, { id: 'one', cluster: 'a', assignment, fault: null })
+  await noteIngester(service.sql, { id: 'two', cluster: 'a', assignment: [], fault: 'cannot read: no broker' })
+  expect(await said('ingesters')).toEqual([
+    { check: 'ingesters', level: 'ok', text: 'one reads 1 partition' },
+    { check: 'ingesters', level: 'fault', text: 'two: cannot read: no broker' },
+  ])
+  const { stdout } = await everything.run(['status'])
+  expect(stdout).toContain('UNREAD slow: 900 not stored yet')
+  expect(stdout).toMatch(/ingester two: reads 0 partitions, seen \d+ s ago, FAULT cannot read: no broker/)
 })

@@ -6,7 +6,7 @@ import { eachTopic } from 'dlq-client/each.ts'
 import { defineCommand, onCall, withOutput } from '../../define-command.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { table } from '../../output/table.ts'
-import { ago, count, plain } from '../../output/words.ts'
+import { ago, count, partitionsText, plain } from '../../output/words.ts'
 import type { CommonOptions, Session } from '../../session.ts'
 
 type Status = components['schemas']['Status']
@@ -72,7 +72,7 @@ async function readyCheck({ api }: Session): Promise<Check> {
 
 /** From `GET /api/v1/status` alone. `now` in ms. A limited token sees some topics only. */
 function statusChecks(status: Status, { now, isLimited }: { now: number; isLimited: boolean }): Check[] {
-  const { retriers, loss_clock: clocks, held_topics: held, summary } = status
+  const { retriers, ingesters, loss_clock: clocks, held_topics: held, summary } = status
   const checks: Check[] = []
   const add = (check: string, level: Level, text: string) => checks.push({ check, level, text })
 
@@ -85,9 +85,14 @@ function statusChecks(status: Status, { now, isLimited }: { now: number; isLimit
     else if (publishes !== 'exactly-once') add('retriers', 'warning', `${plain(id)} publishes ${publishes}`)
     else add('retriers', 'ok', `${plain(id)} publishes ${publishes}`)
   }
-  for (const { topic, lost, loss, expires_at, lag } of clocks) {
-    if (lost > 0 || loss !== null)
-      add('loss', 'fault', `${plain(topic)}: ${count(lost)} were deleted by Kafka before they were stored`)
+  // A deployment without DLQ topics needs none.
+  if (ingesters.length === 0 && status.dlq_topics > 0)
+    add('ingesters', 'fault', 'none is alive, so nothing is stored: start one')
+  for (const { id, fault, partitions } of ingesters)
+    if (fault !== null) add('ingesters', 'fault', `${plain(id)}: ${plain(fault)}`)
+    else add('ingesters', 'ok', `${plain(id)} reads ${partitionsText(partitions.length)}`)
+  for (const { topic, lost, expires_at, lag } of clocks) {
+    if (lost > 0) add('loss', 'fault', `${plain(topic)}: ${count(lost)} were deleted by Kafka before they were stored`)
     else if (expires_at !== null && lag > 0)
       add(
         'loss',

@@ -66,6 +66,21 @@ test('a job of an unknown pool is given back after a lease, and tells when it ha
   ])
 })
 
+test.each(['died', 'gave its jobs back'])(
+  'a saga’s job that was replaced while it ran is no failed job after its pool %s',
+  async (end) => {
+    const saga = { task: 'saga/run.send', payload: {}, key: 'saga:1' }
+    await addJob(service.sql, saga)
+    await database.sql`update graphile_worker._private_jobs set locked_by = 'one', locked_at = now() - interval '1 min'`
+    const next = await addJob(service.sql, saga)
+    if (end !== 'died') await forgetWorker(service.sql, 'one')
+    expect(await releaseDeadWorkers(service.sql, { leaseMs: 10_000 })).toEqual([])
+    expect(await countJobs(service.sql)).toEqual({ waiting: 1, running: 0, scheduled: 0, failed: 0 })
+    const jobs = await database.sql`select id from graphile_worker._private_jobs`
+    expect(jobs.map(({ id }) => BigInt(id))).toEqual([next])
+  },
+)
+
 test('how often a job’s pool died is counted; a job that its pool gave back by itself is not', async () => {
   const id = await insertTaken('one')
   for (const pool of ['one', 'two']) {

@@ -30,10 +30,10 @@ export type ReleasedJob = {
 
 /**
  * Gives back the jobs of pools that were not seen for `leaseMs`, and of pools without a row. The try stays counted, so
- * a job that kills its worker ends after its last try.
+ * a job that kills its worker ends after its last try. A job that was replaced is deleted, and not returned.
  */
 export async function releaseDeadWorkers(sql: Sql, { leaseMs }: { leaseMs: number }): Promise<ReleasedJob[]> {
-  return sql<ReleasedJob[]>`
+  const released = await sql<ReleasedJob[]>`
     with dead as materialized (
       delete from dlq.dlq_workers where seen_at < now() - ${leaseMs}::int * interval '1 ms' returning id
     ),
@@ -58,6 +58,20 @@ export async function releaseDeadWorkers(sql: Sql, { leaseMs }: { leaseMs: numbe
       where last_at < now() - interval '7 days' and job_id not in (select id from left_behind)
     )
     select id, task, is_spent from left_behind, unlocked order by id`
+  const replaced = new Set(await deleteReplacedJobs(sql))
+  return released.filter(({ id }) => !replaced.has(id))
+}
+
+/**
+ * A saga's job whose pool died after it had added the next one. It was locked then, so graphile-worker took its key and its
+ * tries from it instead of deleting it: it would count as failed, and nobody has to repair anything.
+ */
+async function deleteReplacedJobs(sql: Sql): Promise<bigint[]> {
+  const rows = await sql<{ id: bigint }[]>`
+    select id from graphile_worker.complete_jobs(array(
+      select id from graphile_worker.jobs
+      where locked_at is null and attempts >= max_attempts and key is null and starts_with(task_identifier, 'saga/')))`
+  return rows.map(({ id }) => id)
 }
 
 /** How often the job was given back because its worker died, within the last days. */

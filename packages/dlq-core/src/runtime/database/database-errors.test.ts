@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isDatabaseAway, isDataError, isLoginRefused } from './database-errors.ts'
+import { isDatabaseAway, isDataError, isLoginRefused, isSchemaOlder, messageWithHint } from './database-errors.ts'
 
 const fault = (code: string) => Object.assign(new Error(code), { code })
 
@@ -19,6 +19,14 @@ test.each([
 
 test.each(['23505', '42P01', '22021', '', 'ENOENT'])('%s does not mean that the database is away', (code) => {
   expect(isDatabaseAway(fault(code))).toBe(false)
+})
+
+test.each(['42P01', '42703', '42883'])('%s means that the schema is older, and its message says what to do', (code) => {
+  expect(isSchemaOlder(fault(code))).toBe(true)
+  expect(messageWithHint(fault(code))).toBe(
+    `${code}: the database lacks what this version asks for: run its migrations (node db/migrate.ts up)`,
+  )
+  expect(messageWithHint(fault('42501'))).toBe('42501')
 })
 
 test('a login that is refused is told from a database that is away, and from a value that is refused', () => {

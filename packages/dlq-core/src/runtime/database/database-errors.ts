@@ -20,6 +20,19 @@ export function isReplicaFault(error: unknown): boolean {
   return /^(40001|42P01|3D000)$/.test(sqlState(error))
 }
 
+/** The statement names a table, a column or a function that the database does not have. */
+export function isSchemaOlder(error: unknown): boolean {
+  return /^42(P01|703|883)$/.test(sqlState(error))
+}
+
+/** What to do where the schema is older than this version, after "the database". */
+export const wantsMigrations = 'lacks what this version asks for: run its migrations (node db/migrate.ts up)'
+
+/** What PostgreSQL says, and what to do where its schema is older. */
+export function messageWithHint(error: Error): string {
+  return isSchemaOlder(error) ? `${error.message}: the database ${wantsMigrations}` : error.message
+}
+
 /** PostgreSQL refuses the user or the password. */
 export function isLoginRefused(error: unknown): boolean {
   return sqlState(error).startsWith('28')
@@ -33,6 +46,11 @@ export function isReadOnly(error: unknown): boolean {
 /** Somebody else holds what the statement needs for longer than it may wait, or the two wait for each other. */
 export function isLocked(error: unknown): boolean {
   return /^(40P01|55P03)$/.test(sqlState(error))
+}
+
+/** PostgreSQL opens no further connection, for all, or for this role or database. */
+export function isFull(error: unknown): boolean {
+  return sqlState(error) === '53300'
 }
 
 /** It ran, or waited for a lock, for longer than `statement_timeout`. */

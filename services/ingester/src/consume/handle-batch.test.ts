@@ -113,10 +113,11 @@ describe('a batch that is left for a later fetch, because nothing has room for i
 
   test('is sought once what stands before it is stored', async () => {
     const late = () => new Promise<StoreOutcome>((resolve) => setImmediate(resolve, stored))
-    const { done, handle, idle, batchOf } = handling([late])
+    const { done, handle, idle, deps, batchOf } = handling([late])
+    deps.positions = { stored: (_, offset) => void done.push(`stored to ${offset}`) }
     const [first, second] = small(2)
     await handle(0, { batch: { ...batchOf(0), messages: [first, { ...second, ...left }] } as never })
-    expect(done).toEqual(['stores 1 from 0', 'released', 'read again from 1'])
+    expect(done).toEqual(['stores 1 from 0', 'stored to 1', 'released', 'read again from 1'])
     await idle()
   })
 
@@ -198,6 +199,25 @@ test('it is remembered whether most rows of a partition were written early', asy
   expect(early.size).toBe(1)
   await handled([written, late], early)
   expect(early.size).toBe(0)
+  await handled([late, async () => ({ ...stored, stored: 2, early: 1 })], early)
+  expect(early.size).toBe(1)
+})
+
+test('it is stored with the epoch of the leader that wrote its last record, where records have one', async () => {
+  for (const [rawMessages, epoch] of [
+    [[{ batchContext: { partitionLeaderEpoch: 3 } }, { batchContext: { partitionLeaderEpoch: 4 } }], 4],
+    [[{}], null],
+  ] as const) {
+    const { handle, idle, deps, batchOf } = handling([])
+    const epochs: unknown[] = []
+    deps.store = async ({ lastEpoch }) => {
+      epochs.push(lastEpoch)
+      return stored
+    }
+    await handle(0, { batch: { ...batchOf(0), rawMessages } as never })
+    await idle()
+    expect(epochs).toEqual([epoch, epoch])
+  }
 })
 
 test('aborted records behind a gap that compaction has left are passed over from where their fetch began', async () => {
@@ -264,6 +284,14 @@ describe('what is not stored', () => {
     expect(noted).toEqual(['stored to 1', 'commits 1'])
   })
 
+  test('because the consumer stops is neither committed nor given back', async () => {
+    const { done, handle, idle, deps } = handling([() => Promise.reject(new Error('the database is away'))])
+    deps.commits = { note: (_, offset) => void done.push(`commits ${offset}`) }
+    await handle(0, { isRunning: () => done.length === 0 })
+    await idle()
+    expect(done).toEqual(['stores 1 from 0', 'read again from 0'])
+  })
+
   test('waits while its topic is paused', async () => {
     const { done, handle, idle, deps } = handling([])
     deps.isPaused = () => true
@@ -310,7 +338,7 @@ describe('behind a hole', () => {
 
 test.each([
   ['at the end of the log', 9n, ['read again from 9']],
-  ['behind it', 10n, ['recreated']],
+  ['behind it', 10n, ['recreated', 'released']],
 ])(
   'a batch from before a position %s is of a topic that was created again only where Kafka has less',
   async (_, seenOffset, expected) => {
@@ -322,6 +350,6 @@ test.each([
     deps.onRecreated = async () => void done.push('recreated')
     await handle(0, { isStale: () => done.some((one) => one.startsWith('read again')) })
     await idle()
-    expect(done.filter((one) => !/stores|released/.test(one))).toEqual(expected)
+    expect(done.filter((one) => !one.startsWith('stores'))).toEqual(expected)
   },
 )

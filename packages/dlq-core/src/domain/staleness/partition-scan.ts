@@ -141,8 +141,9 @@ export function createPartitionScan(
         else compare(record)
       }
       bytes += read
-      if (isCompacted !== false) missItself(nextOffset)
+      // First: behind the last record that was fetched, records of messages may be missing, too.
       begin(nextOffset)
+      if (isCompacted !== false) missItself(nextOffset)
       dropTooLong()
       position = nextOffset
       if (head < queue.length) return

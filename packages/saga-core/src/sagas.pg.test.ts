@@ -143,6 +143,24 @@ describe('a saga with a step that fails', () => {
     expect(calls).toEqual(['execute a', 'told of the time', 'compensate b', 'compensate a'])
   })
 
+  test('hears no more of a step that fails when its time is over', async () => {
+    const failed = Promise.withResolvers<void>()
+    const late: Step['execute'] = ({ signal }) =>
+      new Promise((_, reject) => {
+        const fail = () => {
+          reject(new Error('too late'))
+          // A rejection that nobody waits for would end the process behind this.
+          setTimeout(failed.resolve, 5)
+        }
+        signal.addEventListener('abort', () => setTimeout(fail, 60))
+      })
+    const workflow = defineWorkflow({ name: 'late', steps: [noting([], 'a', { timeoutMs: 20, execute: late })] })
+    const id = await start(workflow)
+    await runAll(workerOf(workflow))
+    await failed.promise
+    expect(await readSaga(id)).toMatchObject({ log: ['a EXECUTE TIMEOUT', 'a COMPENSATE SUCCESS'] })
+  })
+
   test('goes on compensating when one compensation fails for good', async () => {
     const calls: string[] = []
     const workflow = defineWorkflow({

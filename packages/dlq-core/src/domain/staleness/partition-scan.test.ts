@@ -86,6 +86,10 @@ test('where compaction has taken its own record, a newer one was written; a dele
   const unknown = scanOf(messages.slice(0, 2), { isCompacted: null })
   take(unknown, 9, [record(2, 'a')])
   expect(answersOf(unknown)).toEqual([['taken', 'unknown', 'not_allowed']])
+  // A record that was sent again is not its own.
+  const again = scanOf([own('taken', 3)], { isCompacted: true, isOld: () => true })
+  take(again, 9, [record(5, 'a')])
+  expect(answersOf(again)).toEqual([['taken', 'superseded', null]])
   // Read further than its own record before: that was there.
   const before = scanOf([open('before', 2)], { isCompacted: true })
   take(before, 9)
@@ -93,9 +97,12 @@ test('where compaction has taken its own record, a newer one was written; a dele
 })
 
 test('what cannot be decoded may hold any key: nothing is known of messages before its end', () => {
-  const scan = scanOf([open('before', 1), open('within', 4), open('after', 6)])
-  take(scan, 8, [record(5, null, { isUndecodable: true })])
+  const other = open('other', 1, { key: keyText(keyOf('b')) })
+  const scan = scanOf([other, open('before', 1), open('within', 4), open('after', 6)])
+  take(scan, 8, [record(3, 'b'), record(5, null, { isUndecodable: true })])
   expect(answersOf(scan)).toEqual([
+    // Known before.
+    ['other', 'superseded', 3n],
     ['before', 'unknown', 'undecodable'],
     ['within', 'unknown', 'undecodable'],
   ])

@@ -91,10 +91,10 @@ export function createPartitionScan(
     }
   }
 
-  function giveUp({ offset }: ScannedRecord): void {
+  /** What was begun stands before the end of what cannot be decoded. */
+  function giveUp(): void {
     for (const active of queue.slice(head))
-      if (!active.isDecided && active.message.offset <= offset)
-        decide(active, { answer: 'unknown', reason: 'undecodable' })
+      if (!active.isDecided) decide(active, { answer: 'unknown', reason: 'undecodable' })
   }
 
   function compare(record: ScannedRecord): void {
@@ -137,7 +137,7 @@ export function createPartitionScan(
     take({ records, nextOffset, bytes: read }) {
       for (const record of records) {
         begin(record.offset)
-        if (record.isUndecodable) giveUp(record)
+        if (record.isUndecodable) giveUp()
         else compare(record)
       }
       bytes += read

@@ -111,7 +111,7 @@ test('an error that is its own cause ends', () => {
   expect(stack).toBe(Array(10).fill('Error: round').join('\nCaused by: '))
 })
 
-test('long texts are cut between characters, and a record near the limit goes without its stack trace', () => {
+test('long texts are cut between characters', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 300 }), fc.integer({ min: 10, max: 200 }), (text, max) => {
       const { headers } = toDeadLetter(consumed(), { ...options, error: new Error(text), maxMessageBytes: max })
@@ -121,10 +121,27 @@ test('long texts are cut between characters, and a record near the limit goes wi
       expect(message).not.toMatch(/\ufffd(?!.*\ufffd)/.test(text) ? /$^/ : /\ufffd …$/)
     }),
   )
-  const large = toDeadLetter(consumed({}, Buffer.alloc(999_000)), options).messages[0]
-  expect(large.value).toHaveLength(999_000)
-  expect(large.headers).not.toHaveProperty(headerNames.errorStacktrace)
-  expect(large.headers).toHaveProperty(headerNames.errorClass)
+})
+
+test('a record whose bytes are more than the limit goes without its stack trace, and with all else', () => {
+  // Each header counts as its name, its values and 10 bytes for their lengths.
+  const headers: KafkaHeaders = { tag: [Buffer.from('a'), null], empty: null }
+  const whole = toDeadLetter(consumed(headers), options).messages[0]
+  const sizes = Object.entries(whole.headers).flatMap(([name, values]) =>
+    [values].flat().map((value) => name.length + Buffer.byteLength(value ?? '') + 10),
+  )
+  const size = sizes.reduce((sum, one) => sum + one, 'k'.length + '{"n":1}'.length)
+  const within = (maxBytes: number) => toDeadLetter(consumed(headers), { ...options, maxBytes }).messages[0]
+
+  expect(within(size)).toEqual(whole)
+  const { [headerNames.errorStacktrace]: stack, ...rest } = whole.headers
+  expect(stack).toContain('none left')
+  expect(within(size - 1)).toEqual({ ...whole, headers: rest })
+})
+
+test("a record that leaves no room gets no empty stack trace in Spring's headers", () => {
+  const [{ headers }] = toDeadLetter(consumed(), { ...options, format: 'spring', maxBytes: 100 }).messages
+  expect(headers).not.toHaveProperty('kafka_dlt-exception-stacktrace')
 })
 
 test('any thrown value has a message', () => {

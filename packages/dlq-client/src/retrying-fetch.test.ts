@@ -22,6 +22,20 @@ test('a request that is answered 503 is repeated until it succeeds, with the sam
   expect(seen).toEqual(['PUT policy', 'PUT policy', 'PUT policy'])
 })
 
+test('an answer that nobody reads gives its connection back before the next request', async () => {
+  const steps: string[] = []
+  const fetch = retryingFetch({
+    fetch: async () => {
+      steps.push('request')
+      const status = steps.length === 1 ? 503 : 200
+      const body = new ReadableStream({ cancel: () => void steps.push('cancelled') })
+      return new Response(body, { status, headers: { 'retry-after': '0' } })
+    },
+  })
+  expect((await fetch(new Request('http://dlq/'))).status).toBe(200)
+  expect(steps).toEqual(['request', 'cancelled', 'request'])
+})
+
 test('it is not repeated for ever, nor where the API asks for more time than is left', async () => {
   const { send, seen } = server([503, 503, 503, 503, 503, 503])
   expect(await send('GET')).toBe(503)

@@ -1,5 +1,6 @@
 // Steps in chunks: each chunk is one transaction with its log.
 
+import postgres from 'postgres'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { cancelSaga } from './cancel-saga.ts'
 import { once, useSagas } from './testing/test-sagas.ts'
@@ -73,6 +74,35 @@ describe('a step in chunks', () => {
       { payload: 'order', answers: 1 },
       { payload: 'order', answers: 3 },
     ])
+  })
+
+  test('has limits of time that end with its transaction', async () => {
+    const limitsOf = async (sql: Pick<typeof database.sql, 'unsafe'>) => {
+      const names = ['statement_timeout', 'transaction_timeout']
+      return sql.unsafe(`select name, setting from pg_settings where name = any('{${names}}') order by name`).values()
+    }
+    const alone = postgres(database.url, { max: 1 })
+    try {
+      const before = await limitsOf(alone)
+      let within: unknown
+      const step = counting(1, {
+        executeChunk: async (sql) => {
+          within = await limitsOf(sql as never)
+          return { isLast: true }
+        },
+      })
+      const workflow = defineWorkflow({ name: 'chunks-limited', steps: [step] })
+      await start(workflow)
+      await runAll({ ...workerOf(workflow), pool: alone })
+      const [{ version }] = await alone<
+        [{ version: number }]
+      >`select current_setting('server_version_num')::int as version`
+      const transactionMs = ['transaction_timeout', '15000']
+      expect(within).toEqual([['statement_timeout', '5000'], ...(version < 170_000 ? [] : [transactionMs])])
+      expect(await limitsOf(alone)).toEqual(before)
+    } finally {
+      await alone.end()
+    }
   })
 
   test('is rolled back when it fails, and tried again', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Deciding, decide, type Outcome, type Position, type Task } from './decide.ts'
+import { type Deciding, decide, isEnded, type Outcome, type Position, sagaStatuses, type Task } from './decide.ts'
 
 const deciding: Deciding = { stepCount: 3, retry: { maxAttempts: 3, delayMs: 100 }, hadFault: false }
 const execute: Task = { action: 'EXECUTE', attempt: 1, isUnsure: false }
@@ -8,6 +8,10 @@ const running: Position = { status: 'RUNNING', currentStep: 1 }
 const compensating: Position = { status: 'COMPENSATING', currentStep: 1 }
 const done: Outcome = { type: 'done' }
 const failed = { type: 'failed', kind: 'FAILED', isPermanent: false, isUnsure: false } as const
+
+test('a saga has ended as COMPLETED, FAILED or CANCELLED', () => {
+  expect(sagaStatuses.filter(isEnded)).toEqual(['COMPLETED', 'FAILED', 'CANCELLED'])
+})
 
 describe('a step that is done', () => {
   test.each([

@@ -114,11 +114,18 @@ describe('after a crash', () => {
   test('a step that kills every process fails in the end', async () => {
     const calls: string[] = []
     const workflow = defineWorkflow({ name: 'deadly', steps: [noting(calls, 'a')] })
-    const id = await start(workflow)
-    await database.sql`update graphile_worker._private_jobs set attempts = 25`
-    await runAll(workerOf(workflow))
-    expect(await readSaga(id)).toMatchObject({ status: 'FAILED', log: ['a EXECUTE FAILED', 'a COMPENSATE SUCCESS'] })
-    expect(calls).toEqual(['compensate a'])
+    const interrupted = async (times: number) => {
+      const id = await start(workflow)
+      await database.sql`update graphile_worker._private_jobs set attempts = ${times}`
+      await runAll(workerOf(workflow))
+      return readSaga(id)
+    }
+    expect(await interrupted(24)).toMatchObject({ status: 'COMPLETED' })
+    expect(await interrupted(25)).toMatchObject({
+      ...{ status: 'FAILED', log: ['a EXECUTE FAILED', 'a COMPENSATE SUCCESS'] },
+      error_message: 'step a failed: it was interrupted 25 times',
+    })
+    expect(calls).toEqual(['execute a', 'compensate a'])
   })
 })
 

@@ -143,6 +143,34 @@ describe('a saga with a step that fails', () => {
     expect(calls).toEqual(['execute a', 'told of the time', 'compensate b', 'compensate a'])
   })
 
+  test('tries a step again that did not answer in time, while it has tries left', async () => {
+    let calls = 0
+    const execute: Step['execute'] = () => (++calls === 1 ? new Promise(() => {}) : Promise.resolve('in time'))
+    const retry = { maxAttempts: 2, delayMs: 0 }
+    const workflow = defineWorkflow({ name: 'slow-once', steps: [noting([], 'a', { timeoutMs: 50, retry, execute })] })
+    const id = await start(workflow)
+    await runAll(workerOf(workflow))
+    expect(await readSaga(id)).toMatchObject({ status: 'COMPLETED', log: ['a EXECUTE SUCCESS'] })
+  })
+
+  test('hears no more of a step that fails when its time is over', async () => {
+    const failed = Promise.withResolvers<void>()
+    const late: Step['execute'] = ({ signal }) =>
+      new Promise((_, reject) => {
+        const fail = () => {
+          reject(new Error('too late'))
+          // A rejection that nobody waits for would end the process behind this.
+          setTimeout(failed.resolve, 5)
+        }
+        signal.addEventListener('abort', () => setTimeout(fail, 60))
+      })
+    const workflow = defineWorkflow({ name: 'late', steps: [noting([], 'a', { timeoutMs: 20, execute: late })] })
+    const id = await start(workflow)
+    await runAll(workerOf(workflow))
+    await failed.promise
+    expect(await readSaga(id)).toMatchObject({ log: ['a EXECUTE TIMEOUT', 'a COMPENSATE SUCCESS'] })
+  })
+
   test('goes on compensating when one compensation fails for good', async () => {
     const calls: string[] = []
     const workflow = defineWorkflow({

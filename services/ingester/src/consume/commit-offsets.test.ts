@@ -84,6 +84,21 @@ test('the end commits what is left, and leaves no timer behind', async () => {
   expect(vi.getTimerCount()).toBe(0)
 })
 
+test('the end comes when Kafka has answered: the consumer disconnects behind it', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const { commits, sent } = notedCommits(() => (sent.length === 1 ? Promise.resolve() : promise))
+  commits.note(orders(0), 1n)
+  commits.note(orders(0), 2n)
+  let isOver = false
+  const stopping = commits.stop().then(() => {
+    isOver = true
+  })
+  await vi.advanceTimersByTimeAsync(100)
+  expect([sent.length, isOver]).toEqual([2, false])
+  resolve()
+  await stopping
+})
+
 test('the end does not wait for a broker that is away', async () => {
   const { commits } = notedCommits(() => new Promise(() => {}))
   commits.note(orders(0), 1n)

@@ -1,5 +1,7 @@
 // What becomes of batches. When the memory of one is given back: once all its records are stored, and never while something
 // may read them.
+import { partitionKey } from 'dlq-core/domain/record/record-place.ts'
+import { noRoomNow } from 'dlq-core/runtime/fetching/kafka-codecs.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
 import type { EachBatchPayload, KafkaMessage } from 'kafkajs'
 import { describe, expect, test } from 'vitest'
@@ -64,7 +66,7 @@ function handling(outcomes: (() => Promise<StoreOutcome>)[], early = new Set<str
     handleBatch(deps, { ...payloadOf(first), ...more } as unknown as EachBatchPayload).catch((error: Error) =>
       done.push(error.message),
     )
-  return { done, handle, idle: () => ahead.idle(), deps }
+  return { done, handle, idle: () => ahead.idle(), deps, batchOf: (first: number) => payloadOf(first).batch }
 }
 
 /** Handles one batch. Returns what was done, in its order. */
@@ -74,6 +76,62 @@ async function handled(...args: Parameters<typeof handling>): Promise<string[]> 
   await idle()
   return done
 }
+
+/** Records that are so small that their number alone decides how many parts they are. */
+const small = (count: number): Partial<KafkaMessage>[] =>
+  Array.from({ length: count }, (_, offset) => ({ offset: `${offset}`, key: null, value: null, headerPairs: [] }))
+
+test('kafkajs reads on behind each part as soon as its storing has begun', async () => {
+  const { handle, idle } = handling([async () => stored, async () => stored])
+  const read: string[] = []
+  await handle(0, { resolveOffset: (offset) => void read.push(offset) })
+  await idle()
+  expect(read).toEqual(['0', '1'])
+})
+
+test('nothing more is begun of a batch that somebody else reads now', async () => {
+  const { done, handle, idle } = handling([async () => stored, async () => stored])
+  await handle(0, { isStale: () => done.length > 0 })
+  await idle()
+  expect(done.filter((one) => one.startsWith('stores'))).toEqual(['stores 1 from 0'])
+})
+
+test('records are stored a thousand at a time where most of them were written early, else five hundred', async () => {
+  for (const [key, parts] of [
+    ['another', ['stores 500 from 0', 'stores 100 from 500']],
+    [partitionKey({ topic: 'orders.dlq.v1', partition: 0 }), ['stores 600 from 0']],
+  ] as const) {
+    const { done, handle, idle, batchOf } = handling([async () => stored, async () => stored], new Set([key]))
+    await handle(0, { batch: { ...batchOf(0), messages: small(600), lastOffset: () => '599' } as never })
+    await idle()
+    expect(done).toEqual([...parts, 'released'])
+  }
+})
+
+describe('a batch that is left for a later fetch, because nothing has room for it,', () => {
+  const left = { undecodable: { reason: noRoomNow, firstOffset: '1' } }
+
+  test('is sought once what stands before it is stored', async () => {
+    const late = () => new Promise<StoreOutcome>((resolve) => setImmediate(resolve, stored))
+    const { done, handle, idle, deps, batchOf } = handling([late])
+    deps.positions = { stored: (_, offset) => void done.push(`stored to ${offset}`) }
+    const [first, second] = small(2)
+    await handle(0, { batch: { ...batchOf(0), messages: [first, { ...second, ...left }] } as never })
+    expect(done).toEqual(['stores 1 from 0', 'stored to 1', 'released', 'read again from 1'])
+    await idle()
+  })
+
+  test('is sought at once where nothing does, but not before what was asked for', async () => {
+    for (const [from, sought] of [
+      [0, '1'],
+      [5, '5'],
+    ] as const) {
+      const { done, handle, batchOf } = handling([])
+      await handle(from, { batch: { ...batchOf(from), messages: [{ ...small(1)[0], ...left }] } as never })
+      expect(done).toEqual([`read again from ${sought}`])
+    }
+  })
+})
 
 test('it is given back behind the last part', async () => {
   const once = async () => stored
@@ -141,6 +199,25 @@ test('it is remembered whether most rows of a partition were written early', asy
   expect(early.size).toBe(1)
   await handled([written, late], early)
   expect(early.size).toBe(0)
+  await handled([late, async () => ({ ...stored, stored: 2, early: 1 })], early)
+  expect(early.size).toBe(1)
+})
+
+test('it is stored with the epoch of the leader that wrote its last record, where records have one', async () => {
+  for (const [rawMessages, epoch] of [
+    [[{ batchContext: { partitionLeaderEpoch: 3 } }, { batchContext: { partitionLeaderEpoch: 4 } }], 4],
+    [[{}], null],
+  ] as const) {
+    const { handle, idle, deps, batchOf } = handling([])
+    const epochs: unknown[] = []
+    deps.store = async ({ lastEpoch }) => {
+      epochs.push(lastEpoch)
+      return stored
+    }
+    await handle(0, { batch: { ...batchOf(0), rawMessages } as never })
+    await idle()
+    expect(epochs).toEqual([epoch, epoch])
+  }
 })
 
 test('aborted records behind a gap that compaction has left are passed over from where their fetch began', async () => {
@@ -160,6 +237,27 @@ test('aborted records behind a gap that compaction has left are passed over from
     fetched,
   )
   expect(asked).toEqual([10n, 60n])
+})
+
+test('aborted records behind a hole are passed over where retention has deleted what stood in it', async () => {
+  const asked: unknown[] = []
+  const lost: number[] = []
+  await passOver(
+    {
+      cluster: 'c',
+      log: createLog({ service: 'test', level: 'silent' }),
+      reader: {
+        fetchLogBounds: async ([topic]) => [{ topic: topic!, partition: 0, log_start_offset: 9n, log_end_offset: 90n }],
+      },
+      onLost: (_, count) => void lost.push(count),
+      store: async (_, { lowOffset } = {}) => {
+        asked.push(lowOffset)
+        return lowOffset === undefined ? { kind: 'hole', expectedOffset: 4n } : stored
+      },
+    },
+    { topic: 'orders.dlq.v1', partition: 0, highWatermark: '90', fetchedOffset: '10', lastOffset: '59' },
+  )
+  expect([asked, lost]).toEqual([[undefined, 9n], [5]])
 })
 
 describe('what is not stored', () => {
@@ -184,6 +282,14 @@ describe('what is not stored', () => {
     await handle(0)
     await idle()
     expect(noted).toEqual(['stored to 1', 'commits 1'])
+  })
+
+  test('because the consumer stops is neither committed nor given back', async () => {
+    const { done, handle, idle, deps } = handling([() => Promise.reject(new Error('the database is away'))])
+    deps.commits = { note: (_, offset) => void done.push(`commits ${offset}`) }
+    await handle(0, { isRunning: () => done.length === 0 })
+    await idle()
+    expect(done).toEqual(['stores 1 from 0', 'read again from 0'])
   })
 
   test('waits while its topic is paused', async () => {
@@ -232,7 +338,7 @@ describe('behind a hole', () => {
 
 test.each([
   ['at the end of the log', 9n, ['read again from 9']],
-  ['behind it', 10n, ['recreated']],
+  ['behind it', 10n, ['recreated', 'released']],
 ])(
   'a batch from before a position %s is of a topic that was created again only where Kafka has less',
   async (_, seenOffset, expected) => {
@@ -244,6 +350,6 @@ test.each([
     deps.onRecreated = async () => void done.push('recreated')
     await handle(0, { isStale: () => done.some((one) => one.startsWith('read again')) })
     await idle()
-    expect(done.filter((one) => !/stores|released/.test(one))).toEqual(expected)
+    expect(done.filter((one) => !one.startsWith('stores'))).toEqual(expected)
   },
 )

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { createStoreAhead } from './store-ahead.ts'
 
 const place = { topic: 'orders.dlq.v1', partition: 0 }
@@ -96,6 +96,7 @@ test('what was under way before other partitions were assigned neither throws no
   await ahead.begin(other, 1, failing!.work)
   failing!.fail(new Error('not a member any more'))
   ahead.forget()
+  expect([ahead.earlier(place), ahead.earlier(other)]).toEqual([null, null])
   await ahead.begin(place, 1, now!.work)
   await ahead.begin(other, 1, async () => {})
   expect(begun).toEqual(['former', 'failing', 'now'])
@@ -135,6 +136,28 @@ test('work that takes long leaves its room to others, but only as much as is all
   await ahead.begin(other, 8, beside!.work)
   late!.end()
   beside!.end()
+})
+
+test('work that has left its room gives back nothing at its end, and then others may leave theirs', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const ahead = createStoreAhead({ maxBytes: 10, lateMs: 5, maxLateBytes: 8 })
+  for (let round = 1; round <= 2; round += 1) {
+    const begun: string[] = []
+    const [late, full, next] = ['late', 'full', 'next'].map((name) => heldWork(begun, name))
+    await ahead.begin(place, 8, late!.work)
+    vi.advanceTimersByTime(5)
+    await ahead.begin(other, 10, full!.work)
+    late!.end()
+    await nextTurn()
+    const waiting = ahead.begin({ ...place, partition: 2 }, 1, next!.work)
+    await nextTurn()
+    expect(begun).toEqual(['late', 'full'])
+    full!.end()
+    await waiting
+    next!.end()
+    await ahead.idle()
+  }
 })
 
 test('it says when earlier work of a partition is over, well or not', async () => {

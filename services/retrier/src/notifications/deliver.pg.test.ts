@@ -11,6 +11,7 @@ import {
   type Delivery,
   disableChannel,
   gatherEvent,
+  lastOfRoute,
   listDeliveries,
   retryDelivery,
   settleDelivery,
@@ -109,6 +110,21 @@ test('an event joins a delivery that has room, and that nobody has begun to send
   expect([await joins(free), await joins(full), await joins(begun)]).toEqual([true, false, false])
 })
 
+test('a route was last told when its latest delivery was sent; one that waits is gathered in, of its kind and its route', async () => {
+  const now = new Date()
+  const at = (seconds: number) => new Date(now.getTime() + seconds * 1000)
+  const add = (seconds: number, { route = 'all', kind = 'begin' as Delivery['kind'] } = {}) =>
+    addDelivery(service.sql, { channel: 'chat', route, kind, eventIds: [], sendAt: at(seconds) })
+  const last = (kind: Delivery['kind'], route = 'all') => lastOfRoute(service.sql, { route, kind, now })
+  expect(await last('begin')).toEqual({ lastAt: null, waiting: null })
+  for (const seconds of [-60, -10, -30]) await beginDelivery(service.sql, await add(seconds))
+  expect(await last('begin')).toEqual({ lastAt: at(-10), waiting: null })
+  const waiting = await add(40)
+  await add(50, { route: 'other' })
+  expect(await last('begin')).toEqual({ lastAt: at(-10), waiting: expect.objectContaining({ id: waiting }) })
+  expect(await last('end')).toEqual({ lastAt: at(-10), waiting: null })
+})
+
 test('a channel that goes to another host is no longer disabled', async () => {
   await recordChannels(service.sql, [{ name: 'chat', kind: 'slack', host: 'old.example' }])
   await disableChannel(service.sql, 'chat')
@@ -122,6 +138,15 @@ test('what was delivered is not sent once more', async () => {
   answer = { status: 204 }
   const { delivery } = await deliver()
   expect(await retryDelivery(service.sql, delivery.id)).toBeNull()
+  // By a job of it that runs once more, say.
+  expect(await beginDelivery(service.sql, delivery.id)).toBeNull()
+})
+
+test('a delivery is not begun before its time', async () => {
+  const add = (sendAt: Date) =>
+    addDelivery(service.sql, { channel: 'chat', route: null, kind: 'test', eventIds: [], sendAt })
+  expect(await beginDelivery(service.sql, await add(new Date(Date.now() + 60_000)))).toBeNull()
+  expect(await beginDelivery(service.sql, await add(new Date()))).toMatchObject({ attempts: 1 })
 })
 
 test('a delivery whose events are forgotten is dead, and not sent without them', async () => {

@@ -92,6 +92,19 @@ describe('masks of JSON', () => {
     })
   })
 
+  test('a path that is no JSON Pointer is refused: "email" would mean the whole value', () => {
+    expect(['email', '$.email', '/a~2', '/a~'].map(parseMaskPath)).toEqual([null, null, null, null])
+    expect([parseMaskPath(''), parseMaskPath('/a~1b/~0')]).toEqual([[], ['a/b', '~']])
+  })
+
+  test('spaces stay, and a nested place is named from the outside to the inside', () => {
+    const text = ' { "none" : [ ] , "a" : [ { "b" : { } , "c" : { "d" : 1 } } ] }\n'
+    expect(maskJson(text, stateOf({ hide: ['/a/*/c/d'] }))).toEqual({
+      json: text.replace('1', '"•••"'),
+      hidden: ['/a/*/c/d'],
+    })
+  })
+
   test('hide a member whose name is written with escapes, and every one of a name that repeats', () => {
     const { json: masked, hidden } = maskJson('{"\\u0065mail":"x","email":"y"}', stateOf({ hide: ['/email'] }))
     expect([masked, hidden]).toEqual(['{"\\u0065mail":"•••","email":"•••"}', ['/email']])
@@ -117,7 +130,7 @@ describe('masks of JSON', () => {
   })
 
   test('refuse what is no JSON', () => {
-    for (const text of ['', '{', '{"a":1', '[1', '{"a" 1}', '"a', '1 2', '{"a":}'])
+    for (const text of ['', '{', '{"a":1', '[1', '{"a" 1}', '"a', '1 2', '{"a":}', '{"a":1 "c":2}', '[1 2]', '{"b":[1'])
       expect(() => maskJson(text, stateOf({ hide: ['/b'] })), text).toThrow(SyntaxError)
   })
 })
@@ -215,6 +228,9 @@ describe('detectors', () => {
 
   test('email at the end of a sentence, and as long as an address may be', () => {
     expect(masked('to a@b.example. Then c@d.example-.', 'email')).toBe('to •••. Then •••-.')
+    for (const text of ['a@ b.c', 'a@.', '@b.c']) expect(masked(text, 'email')).toBe(text)
+    // The second "@" is no part of the first address, and its local part is hidden already.
+    expect(masked('a@b.example@c.example', 'email')).toBe('•••@c.example')
     expect(masked(`${'a'.repeat(70)}@b.example`, 'email')).toBe('aaaaaa•••')
     expect(masked(`a@${'b'.repeat(250)}.cccccccc`, 'email')).toBe('•••cccc')
   })
@@ -223,6 +239,7 @@ describe('detectors', () => {
     expect(masked('DE89 3704 0044 0532 0130 00, gb29nwbk60161331926819. NO9386011117947!', 'iban')).toBe(
       '•••, •••. •••!',
     )
+    expect(masked('from DE89 3704 0044 0532 0130 00 to a friend', 'iban')).toBe('from ••• to a friend')
     expect(masked('DE88370400440532013000 DE893704004405320130', 'iban')).toBe(
       'DE88370400440532013000 DE893704004405320130',
     )

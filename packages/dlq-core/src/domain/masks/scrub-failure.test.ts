@@ -28,6 +28,10 @@ test('nothing found leaves the very headers that were given', () => {
   expect(scrub(headers).headers).toBe(headers)
 })
 
+test('the text beside what is found stays as it was, whatever its alphabet', () => {
+  expect(textsOf(scrub([['error', Buffer.from('Für 東京: a@b.example')]]))).toEqual(['Für 東京: •••'])
+})
+
 test('bytes that are no text go as a whole where something is found in them', () => {
   const serialised = Buffer.concat([Buffer.from([0xac, 0xed, 0x00, 0x05, 0xff]), Buffer.from('a@b.example')])
   const plain = Buffer.from([0xac, 0xed, 0xff])
@@ -40,6 +44,7 @@ test('bytes that are no text go as a whole where something is found in them', ()
 
 test('a pattern that is none, as SQL can write it, lets nothing pass', () => {
   expect(scrub([], ['('], 'no account of Ann').context.errorMessage).toBe('•••')
+  expect(scrub([], ['email', '('], 'no account of Ann').context.errorMessage).toBe('•••')
   expect(scrub([], ['x*'], 'no account of Ann').context.errorMessage).toBe('•••')
   expect(scrub([], ['cust-[0-9]+'], 'no account of cust-17').context.errorMessage).toBe('no account of •••')
 })

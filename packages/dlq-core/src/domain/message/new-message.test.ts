@@ -1,11 +1,13 @@
 // Makes rows from records, without a database.
 import { expect, test } from 'vitest'
 import { deadLetter } from '../../../fixtures/dead-letter.ts'
+import type { KnownTrace } from '../failure/known-traces.ts'
 import { originStateOf } from '../origin/origin-state.ts'
 import { writtenText } from '../record/header-json.ts'
+import { orderKey } from '../record/order-key.ts'
 import type { DeadLetterRecord } from '../record/record.ts'
-import { defaultRetryPolicy } from '../retry/retry-policy.ts'
-import { type ReadingSettings, readDeadLetter } from './new-message.ts'
+import { defaultRetryPolicy, type RetryPolicy } from '../retry/retry-policy.ts'
+import { originPlace, type ReadingSettings, readDeadLetter, recognisedTrace } from './new-message.ts'
 
 const now = new Date('2026-03-01T00:00:00Z')
 const settings: ReadingSettings = {
@@ -41,6 +43,65 @@ test('a record without an original partition is never retried by itself, whateve
 test('a partition that no topic can have is not stored', () => {
   expect(read(connect('2147483648')).original_partition).toBeNull()
   expect(read(connect('-2147483649')).original_partition).toBeNull()
+})
+
+const own = [
+  ['dlq-original-topic', 'orders'],
+  ['dlq-original-partition', '3'],
+  ['dlq-original-offset', '7'],
+] as const
+
+test('times that are not known are null, and not the time before the first one', () => {
+  const at = (timestamp: bigint, original: string) =>
+    read(deadLetter([...own, ['dlq-original-timestamp', original]], { timestamp, timestampType: 'append' }))
+  expect(at(1_700_000_000_000n, '1600000000000')).toMatchObject({
+    ...{ record_timestamp: new Date(1_700_000_000_000), record_timestamp_type: 'append' },
+    original_timestamp: new Date(1_600_000_000_000),
+  })
+  expect(at(-1n, 'soon')).toMatchObject({ record_timestamp: null, original_timestamp: null })
+})
+
+test('a row says whether its bytes are those of the dead letter or of the original', () => {
+  expect(read(deadLetter([])).record_source).toBe('dlq')
+  expect(read(deadLetter([], { original: 'fetched' })).record_source).toBe('origin')
+})
+
+test('a policy decides whether messages of one key are sent in order', () => {
+  const record = deadLetter([], { key: Buffer.from('key') })
+  const ordered = (ordering: 'per-key' | 'none') =>
+    read(record, { policyOf: () => ({ ...defaultRetryPolicy, ordering }) }).order_key
+  expect([ordered('per-key'), ordered('none')]).toEqual([orderKey(record.key), null])
+})
+
+test('a dead letter is compared with its original where the policy says so, and where it is not the original itself', () => {
+  const wanted = (more: Partial<DeadLetterRecord>, policy: RetryPolicy['record']) => {
+    const record = deadLetter(own, { value: Buffer.from('{}'), ...more })
+    const policyOf = () => ({ ...defaultRetryPolicy, record: policy })
+    return readDeadLetter(record, { ...settings, policyOf }, now, 0).originWanted
+  }
+  expect(wanted({}, 'dlq')).toBeNull()
+  expect(wanted({}, 'origin')).toMatchObject({
+    ...{ record: 'origin', place: { topic: 'orders', partition: 3, offset: 7n } },
+    copy: { value: Buffer.from('{}'), timestamp: 1_795_268_108_781n },
+  })
+  expect(wanted({ timestamp: -1n }, 'origin')).toMatchObject({ copy: { timestamp: null } })
+  expect(wanted({ original: 'fetched' }, 'origin')).toBeNull()
+  expect(wanted({ original: 'gone' }, 'origin')).toMatchObject({ found: 'gone' })
+})
+
+test('the place of an original is certain where a header or a mapping names its topic, and both numbers are known', () => {
+  const place = (source: string, original_partition: number | null, original_offset: bigint | null) =>
+    originPlace({ ...{ original_topic: 'orders', original_topic_source: source }, original_partition, original_offset })
+  expect(place('header', 3, 7n)).toEqual({ topic: 'orders', partition: 3, offset: 7n })
+  expect(place('mapping', 3, 7n)).not.toBeNull()
+  expect([place('guessed', 3, 7n), place('header', null, 7n), place('header', 3, null)]).toEqual([null, null, null])
+})
+
+test('a trace is the recognised one until the message has another, or none', () => {
+  const trace = { whole: 'app.Late: too late' } as KnownTrace
+  const of = (error_stacktrace: string | null) =>
+    recognisedTrace({ message: { ...read(deadLetter([])), error_stacktrace }, trace })
+  expect([of(trace.whole), of('another'), of(null)]).toEqual([trace, null, null])
 })
 
 test('a policy decides whether the payload is stored beside the bytes or derived from them on reading', () => {

@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest'
 import {
+  beyondScope,
+  canaryOf,
+  canPatch,
   eligibleStatuses,
   ineligibility,
   isAsExpected,
@@ -8,7 +11,10 @@ import {
   refailsTooMuch,
   remedyOf,
   runKinds,
+  stepSize,
+  type TakeStep,
   waitingOf,
+  workflowOf,
 } from './run.ts'
 
 const plain = (kind: RunKind) => ({ kind, is_forced: false })
@@ -54,6 +60,11 @@ test('a forced run takes what is DEAD or has no attempts left, and nothing that 
   expect(remedyOf(plain('retry'), 'dead', 27)).toBe('27 are DEAD: send with force, or revive first')
   // No other kind leaves DEAD messages alone.
   expect(remedyOf(plain('dead'), 'dead', 1)).toBe('1 is DEAD: nothing is left to do')
+  expect(remedyOf(plain('archive'), 'resolved', 2)).toBe('2 are RESOLVED: nothing is left to do')
+  expect([1, 2].map((count) => remedyOf(plain('retry'), 'budget_spent', count))).toEqual([
+    '1 has no attempts left: send with force',
+    '2 have no attempts left: send with force',
+  ])
 })
 
 test('no run changes a message that is being sent', () => {
@@ -63,6 +74,34 @@ test('no run changes a message that is being sent', () => {
   expect(eligibleStatuses(plain('delete'), { status: ['DEAD', 'RETRYING'] })).toEqual(['DEAD'])
   expect(eligibleStatuses(plain('retry'), { status: ['DEAD'] })).toEqual([])
   expect(eligibleStatuses(plain('retry'), { status: ['DEAD'], archived: true })).toEqual(['DEAD'])
+})
+
+test('a run is carried out by the workflow of its kind, and only a kind that edits or sends has a patch', () => {
+  const kindsOf = (workflow: string) => runKinds.filter((kind) => workflowOf(kind) === workflow)
+  expect(kindsOf('run.send')).toEqual(['retry', 'redirect'])
+  expect(kindsOf('run.erase')).toEqual(['erase'])
+  expect(kindsOf('run.compare')).toEqual(['origin'])
+  expect(kindsOf('run.touch')).toEqual(['dead', 'revive', 'delete', 'archive', 'restore', 'purge', 'edit'])
+  expect(runKinds.filter(canPatch)).toEqual(['retry', 'redirect', 'edit'])
+})
+
+test('a token for some topics reaches neither the archive of all nor a topic that is none of them', () => {
+  const faults = (scope: readonly string[] | null) =>
+    runKinds.filter((kind) => beyondScope({ kind, target_topic: null }, scope) !== null)
+  expect([faults(null), faults(['orders*'])]).toEqual([[], ['archive', 'purge', 'erase']])
+  const redirect = (target_topic: string) => beyondScope({ kind: 'redirect', target_topic }, ['orders*'])
+  expect(['orders.retry', '{topic}.retry'].map(redirect)).toEqual([null, null])
+  expect(redirect('payments')).toBe('this token may not write to payments')
+})
+
+test('a canary is some messages, then its share of all rounded up, and then the rest', () => {
+  const size = (step: TakeStep, canary: { first: number; share: number } | null) =>
+    stepSize(step, { matched: 101, canary })
+  const canary = { first: 5, share: 0.1 }
+  expect([size('first', canary), size('share', canary), size('all', canary)]).toEqual([5, 11, null])
+  expect([size('first', null), size('share', null), size('all', null)]).toEqual([0, 0, null])
+  const whole = { ...canary, waitMs: 1, maxRefailure: 0 }
+  expect([canaryOf({ canary: JSON.stringify(whole) }), canaryOf({ canary: null })]).toEqual([whole, null])
 })
 
 test('a count is as expected within the tolerance, and never where counting ended early', () => {

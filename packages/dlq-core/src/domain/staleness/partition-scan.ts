@@ -91,10 +91,10 @@ export function createPartitionScan(
     }
   }
 
-  function giveUp({ offset }: ScannedRecord): void {
+  /** What was begun stands before the end of what cannot be decoded. */
+  function giveUp(): void {
     for (const active of queue.slice(head))
-      if (!active.isDecided && active.message.offset <= offset)
-        decide(active, { answer: 'unknown', reason: 'undecodable' })
+      if (!active.isDecided) decide(active, { answer: 'unknown', reason: 'undecodable' })
   }
 
   function compare(record: ScannedRecord): void {
@@ -137,12 +137,13 @@ export function createPartitionScan(
     take({ records, nextOffset, bytes: read }) {
       for (const record of records) {
         begin(record.offset)
-        if (record.isUndecodable) giveUp(record)
+        if (record.isUndecodable) giveUp()
         else compare(record)
       }
       bytes += read
-      if (isCompacted !== false) missItself(nextOffset)
+      // First: behind the last record that was fetched, records of messages may be missing, too.
       begin(nextOffset)
+      if (isCompacted !== false) missItself(nextOffset)
       dropTooLong()
       position = nextOffset
       if (head < queue.length) return

@@ -456,7 +456,7 @@ export interface paths {
         put?: never;
         /**
          * Dead-letter a record by HTTP
-         * @description For consumers that have no DLQ topic to write to. The record is stored byte for byte and retried to `original_topic` by its policy; without a `value` it is a tombstone. With an `Idempotency-Key`, asking again within seven days makes no second message.
+         * @description For consumers that have no DLQ topic to write to. The record is stored byte for byte and retried to `original_topic` by its policy; without a `value` it is a tombstone. With an `Idempotency-Key`, asking again within seven days makes no second message. Reports for a topic name a thousand consumer groups at most; a message that names a further one has none.
          *
          *     Needs the role `sys_operator`.
          */

@@ -289,3 +289,16 @@ describe('a token with several roles', () => {
     expect((await ask(`POST /api/v1/dlq/messages/${orders}/dead`, 'half')).status).toBe(200)
   })
 })
+
+test('a token for some topics reports for a thousand original topics, at most, and others report as before', async () => {
+  await database.sql`
+    insert into dlq.dlq_messages (original_topic, original_topic_source, error_message)
+    select 'orders.made-up-' || n, 'caller', 'x' from generate_series(1, 999) n`
+  const report = async (name: string, original_topic: string) =>
+    (await ask('POST /api/v1/dlq/messages', name, { original_topic, error_message: 'x' })).status
+  expect(await report('orders', 'orders.the-last')).toBe(201)
+  expect(await report('orders', 'orders.one-too-many')).toBe(429)
+  expect(await report('orders', 'orders.made-up-7')).toBe(201)
+  expect(await report('pay', 'pay.first')).toBe(201)
+  expect(await report('root', 'orders.of-root')).toBe(201)
+})

@@ -27,40 +27,58 @@ export function detectorFault(detector: string): string | null {
 
 /** @param names of detectors, or patterns in RE2's syntax. Null where there are none. */
 export function createTextMask(names: readonly string[]): TextMask | null {
-  const masks = [...new Set(names)].map((name): TextMask => {
-    const find = Object.hasOwn(detectors, name) ? detectors[name]! : null
-    if (find) return (text) => without(text, find(text))
-    const pattern = RE2JS.compile(name)
-    return (text) => pattern.matcher(text).replaceAll(hiddenMark)
-  })
-  return masks.length === 0 ? null : (text) => masks.reduce((rest, mask) => mask(rest), text)
+  const finds = [...new Set(names)].map((name) => (Object.hasOwn(detectors, name) ? detectors[name]! : findBy(name)))
+  // All of them look at the text as it is: what one hides may be what another finds its place by.
+  return finds.length === 0
+    ? null
+    : (text) =>
+        without(
+          text,
+          finds.flatMap((find) => find(text)),
+        )
 }
 
-function without(text: string, found: readonly [number, number][]): string {
-  if (found.length === 0) return text
-  let copied = 0
-  const parts: string[] = []
-  for (const [from, to] of found) {
-    if (from < copied) continue
-    parts.push(text.slice(copied, from), hiddenMark)
-    copied = to
+function findBy(pattern: string): Find {
+  const compiled = RE2JS.compile(pattern)
+  return (text) => {
+    const found: [number, number][] = []
+    for (const matcher = compiled.matcher(text); matcher.find(); ) found.push([matcher.start(), matcher.end()])
+    return found.filter(([from, to]) => from < to)
   }
-  return parts.join('') + text.slice(copied)
+}
+
+/** One mark for places that overlap. */
+function without(text: string, found: [number, number][]): string {
+  if (found.length === 0) return text
+  const parts: string[] = []
+  let shown = 0
+  for (const [from, to] of found.sort(([a], [b]) => a - b)) {
+    if (from >= shown) parts.push(text.slice(shown, from), hiddenMark)
+    shown = Math.max(shown, to)
+  }
+  return parts.join('') + text.slice(shown)
 }
 
 const maxLocalChars = 64
 const maxDomainChars = 255
+const isOfLocalPart = testOf(/[\p{L}\p{N}\p{M}._%+'~!#$&*/=?^`{|}-]/u)
+const isOfDomain = testOf(/[\p{L}\p{N}\p{M}.-]/u)
+
+/** Whether the character at a place of a text is one of them. What most texts are made of is looked up. */
+function testOf(characters: RegExp): (text: string, at: number) => boolean {
+  const ascii = Array.from({ length: 128 }, (_, code) => characters.test(String.fromCharCode(code)))
+  return (text, at) => ascii[text.charCodeAt(at)] ?? characters.test(text[at]!)
+}
 
 /** Around each "@", so that text without one costs a look. */
 function findEmails(text: string): [number, number][] {
   const found: [number, number][] = []
   for (let at = text.indexOf('@'); at !== -1; at = text.indexOf('@', at + 1)) {
     let from = at
-    while (from > 0 && at - from < maxLocalChars && /[\p{L}\p{N}\p{M}._%+'~!#$&*/=?^`{|}-]/u.test(text[from - 1]!))
-      from--
+    while (from > 0 && at - from < maxLocalChars && isOfLocalPart(text, from - 1)) from--
     let to = at + 1
-    while (to < text.length && to - at <= maxDomainChars && /[\p{L}\p{N}\p{M}.-]/u.test(text[to]!)) to++
-    while (to > at + 1 && /[.-]/.test(text[to - 1]!)) to--
+    while (to < text.length && to - at <= maxDomainChars && isOfDomain(text, to)) to++
+    while (to > at + 1 && (text[to - 1] === '.' || text[to - 1] === '-')) to--
     if (from < at && text.slice(at + 1, to).includes('.')) found.push([from, to])
   }
   return found
@@ -78,30 +96,44 @@ const ibanLengths = new Map(
 
 function findIbans(text: string): [number, number][] {
   const found: [number, number][] = []
-  for (const { index } of text.matchAll(/(?=[a-z]{2}\d\d)/gi)) {
-    const length = ibanLengths.get(text.slice(index, index + 2).toUpperCase())
-    if (length === undefined) continue
-    let iban = ''
-    let to = index
-    while (iban.length < length && to < text.length) {
-      if (/[a-z\d]/i.test(text[to]!)) iban += text[to]!.toUpperCase()
-      // Groups of four are written with a space or a hyphen between them.
-      else if (!/[ -]/.test(text[to]!) || !/[a-z\d]/i.test(text[to + 1] ?? '')) break
-      to++
-    }
-    if (iban.length === length && hasIbanChecksum(iban)) found.push([index, to])
+  // No two of these overlap: letters, then digits.
+  for (const { 0: start, index } of text.matchAll(/[a-z]{2}\d\d/gi)) {
+    const length = ibanLengths.get(start.slice(0, 2).toUpperCase())
+    const to = length === undefined ? null : endOfIban(text, { from: index, length })
+    if (to !== null) found.push([index, to])
   }
   return found
 }
 
-/** ISO 7064, mod 97-10. */
-function hasIbanChecksum(iban: string): boolean {
+/** Null where the checksum is wrong: ISO 7064, mod 97-10, over the text behind the first four characters, and then these. */
+function endOfIban(text: string, { from, length }: { from: number; length: number }): number | null {
   let rest = 0
-  for (const character of iban.slice(4) + iban.slice(0, 4)) {
-    const value = Number.parseInt(character, 36)
-    rest = (rest * (value > 9 ? 100 : 10) + value) % 97
+  let first = 0
+  let weight = 1
+  let to = from
+  for (let read = 0; read < length; to++) {
+    const value = ibanValue(text.charCodeAt(to))
+    if (value === null) {
+      // Groups of four are written with a space or a hyphen between them.
+      const isBetween = (text[to] === ' ' || text[to] === '-') && ibanValue(text.charCodeAt(to + 1)) !== null
+      if (!isBetween) return null
+      continue
+    }
+    const factor = value > 9 ? 100 : 10
+    if (read < 4) {
+      first = first * factor + value
+      weight *= factor
+    } else rest = (rest * factor + value) % 97
+    read++
   }
-  return rest === 1
+  return (rest * weight + first) % 97 === 1 ? to : null
+}
+
+/** Of a digit, or a letter from 10 on in any case; null of any other character. */
+function ibanValue(code: number): number | null {
+  if (code >= 0x30 && code <= 0x39) return code - 0x30
+  const lower = code | 0x20
+  return lower >= 0x61 && lower <= 0x7a ? lower - 0x61 + 10 : null
 }
 
 const cardDigits = { least: 13, most: 19 }
@@ -109,32 +141,39 @@ const cardDigits = { least: 13, most: 19 }
 /** Groups of digits, parted by single spaces or hyphens, that pass Luhn's check together. None begins with 0 or 1, as times do. */
 function findCards(text: string): [number, number][] {
   const found: [number, number][] = []
-  for (const { 0: run, index } of text.matchAll(/\d+(?:[ -]\d+)*/g)) {
-    const groups = [...run.matchAll(/\d+/g)].map((group) => ({ digits: group[0], from: index + group.index }))
-    for (let first = 0; first < groups.length; first++) {
-      let digits = ''
-      let card: [last: number, to: number] | null = null
-      for (let last = first; last < groups.length; last++) {
-        const group = groups[last]!
-        digits += group.digits
-        if (digits.length > cardDigits.most) break
-        if (digits.length >= cardDigits.least && /^[2-9]/.test(digits) && hasLuhnChecksum(digits))
-          card = [last, group.from + group.digits.length]
-      }
-      if (card === null) continue
-      found.push([groups[first]!.from, card[1]])
-      first = card[0]
-    }
+  const start = /(?<!\d)[2-9]/g
+  for (let match = start.exec(text); match !== null; match = start.exec(text)) {
+    const to = endOfCard(text, match.index)
+    if (to === null) continue
+    found.push([match.index, to])
+    start.lastIndex = to
   }
   return found
 }
 
-function hasLuhnChecksum(digits: string): boolean {
-  let sum = 0
-  for (let back = 0; back < digits.length; back++) {
-    const digit = digits.charCodeAt(digits.length - 1 - back) - 0x30
-    const weighted = back % 2 === 0 ? digit : digit * 2
-    sum += weighted > 9 ? weighted - 9 : weighted
+/** Behind the last group that ends a number which passes; null where none does. */
+function endOfCard(text: string, from: number): number | null {
+  let end: number | null = null
+  // Luhn's sums: of the numbers whose count of digits is even, and of the others. Every second digit from the right counts twice.
+  let [even, odd] = [0, 0]
+  let count = 0
+  for (let at = from; count < cardDigits.most; ) {
+    const digit = digitAt(text, at)!
+    const doubled = digit > 4 ? digit * 2 - 9 : digit * 2
+    even += count % 2 === 0 ? doubled : digit
+    odd += count % 2 === 0 ? digit : doubled
+    count++
+    at++
+    if (digitAt(text, at) !== null) continue
+    if (count >= cardDigits.least && (count % 2 === 0 ? even : odd) % 10 === 0) end = at
+    if (text[at] !== ' ' && text[at] !== '-') return end
+    at++
+    if (digitAt(text, at) === null) return end
   }
-  return sum % 10 === 0
+  return end
+}
+
+function digitAt(text: string, at: number): number | null {
+  const code = text.charCodeAt(at)
+  return code >= 0x30 && code <= 0x39 ? code - 0x30 : null
 }

@@ -270,6 +270,15 @@ describe('detectors', () => {
 
   test('patterns, together with others', () => {
     expect(masked('cust-12 of a@b.example', 'cust-[0-9]+', 'email')).toBe('••• of •••')
+    expect(masked('it stands alone', '\\bstands\\b', '\\b')).toBe('it ••• alone')
+  })
+
+  test('what one of them hides is hidden, also where another hides a part of it', () => {
+    expect(masked('the password for a@b.example is hunter2!', 'email', 'password for \\S+@\\S+ is \\w+')).toBe(
+      'the •••!',
+    )
+    // An IBAN of Norway behind the beginning of what happens to be one of Estonia.
+    expect(masked('of EE30xB9B0eNO93-860-111-17 9-47', 'iban')).toBe('of •••')
   })
 
   test('bad patterns have a fault that says what is wrong', () => {

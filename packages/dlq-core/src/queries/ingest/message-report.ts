@@ -2,7 +2,9 @@
 
 import type { NewMessage } from '../../domain/message/new-message.ts'
 import { smallestId } from '../../domain/record/message-id.ts'
+import { lines } from '../reading/summary.ts'
 import type { Sql } from '../sql.ts'
+import { type TopicScope, topicInScope } from '../topic-scope.ts'
 
 /** A message without a record on a DLQ topic. */
 export type ReportedMessage = Omit<
@@ -27,6 +29,25 @@ export type ReportedMessage = Omit<
 export async function insertReport(sql: Sql, message: ReportedMessage): Promise<string> {
   const [row] = await sql<[{ id: string }]>`insert into dlq.dlq_messages ${sql(message)} returning id`
   return row.id
+}
+
+/** Of reports by a token for some topics. A glob may match any number of them, and each is a line of every count. */
+export const maxReportedTopics = 1000
+
+/** Whether such a token may report for the topic: it has messages already, or the token's topics have few reports. */
+export async function mayReportTopic(
+  sql: Sql,
+  { original_topic, scope }: { original_topic: string; scope: TopicScope },
+): Promise<boolean> {
+  const [row] = await sql<[{ may: boolean }]>`
+    select exists (select from ${lines(sql)} where original_topic = ${original_topic}) or (
+      select count(*) from (
+        select original_topic from ${lines(sql)}
+        where dlq_topic is null and ${topicInScope(sql, scope, 'original_topic')}
+        group by original_topic having sum(count) > 0
+      ) reported
+    ) < ${maxReportedTopics} as may`
+  return row.may
 }
 
 export type IdempotencyKey = { actor: string; key: string }

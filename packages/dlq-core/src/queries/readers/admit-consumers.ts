@@ -1,10 +1,11 @@
-// Which consumer groups the dead letters of a DLQ topic may name in the column of that name. Whoever writes the topic
-// chooses the names, and each is a line of every count, a label, and a question to Kafka.
+// Which consumer groups the dead letters of a DLQ topic, and those that are reported by HTTP for an original topic, may
+// name in the column of that name. Whoever writes or reports them chooses the names, and each is a line of every count, a
+// label, and a question to Kafka.
 
 import { lines } from '../reading/summary.ts'
 import { type Sql, toJson } from '../sql.ts'
 
-/** Of one DLQ topic. */
+/** Of one DLQ topic, or of the reports for one original topic. */
 const maxConsumers = 1000
 
 export type Consumer = { dlq_topic: string; consumer_group: string }
@@ -30,4 +31,19 @@ export async function admitConsumers(sql: Sql, consumers: readonly Consumer[]): 
     )
     select dlq_topic, consumer_group from met
     where is_known or place + (select count(*) from known where known.dlq_topic = met.dlq_topic) <= ${maxConsumers}`
+}
+
+/** Whether a report for the original topic may name the consumer group: others do already, or they name few. */
+export async function mayReportConsumer(
+  sql: Sql,
+  { original_topic, consumer_group }: { original_topic: string; consumer_group: string },
+): Promise<boolean> {
+  const [row] = await sql<[{ may: boolean }]>`
+    select count(*) < ${maxConsumers} or coalesce(bool_or(consumer_group = ${consumer_group}), false) as may
+    from (
+      select consumer_group from ${lines(sql)}
+      where original_topic = ${original_topic} and dlq_topic is null and consumer_group is not null
+      group by consumer_group having sum(count) > 0
+    ) known`
+  return row.may
 }

@@ -201,3 +201,16 @@ test('a report is scrubbed as its topic’s policy says', async () => {
     key: { value: 'ann@example.com' },
   })
 })
+
+test('reports for a topic that name ever new consumer groups have a thousand of them', async () => {
+  await database.sql`
+    insert into dlq.dlq_messages (original_topic, original_topic_source, error_message, consumer_group)
+    select 'orders.events.v1', 'caller', 'x', 'made-up-' || n from generate_series(1, 999) n`
+  const groupOf = async (consumer_group: string, more: object = {}) =>
+    (await readMessageRow(database.sql, await idOf(await report({ ...minimal, consumer_group, ...more }))))!
+      .consumer_group
+  expect(await groupOf('the-last')).toBe('the-last')
+  expect(await groupOf('one-too-many')).toBeNull()
+  expect(await groupOf('made-up-7')).toBe('made-up-7')
+  expect(await groupOf('another', { original_topic: 'payments' })).toBe('another')
+})

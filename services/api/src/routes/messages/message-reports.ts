@@ -1,10 +1,12 @@
 // Dead letters reported by HTTP.
 
 import { replayHazard } from 'dlq-core/domain/failure/topic-names.ts'
+import { maxReportedTopics, mayReportTopic } from 'dlq-core/queries/ingest/message-report.ts'
 import { dlqTopicsAmong } from 'dlq-core/queries/ingest/topics.ts'
+import { mayReportConsumer } from 'dlq-core/queries/readers/admit-consumers.ts'
 import * as v from 'valibot'
 import { refuseForeignTopic } from '../../fleet/refuse-target.ts'
-import { invalidField } from '../../http/api-error.ts'
+import { ApiError, invalidField } from '../../http/api-error.ts'
 import { type Call, defineRoute } from '../../http/define-route.ts'
 import { refuseGuessedKey } from '../../masks/refuse-hidden.ts'
 import { auditMessage } from '../../messages/change-message.ts'
@@ -63,7 +65,8 @@ export const messageReportRoutes = [
       description: [
         'For consumers that have no DLQ topic to write to. The record is stored byte for byte and retried to',
         '`original_topic` by its policy; without a `value` it is a tombstone. With an `Idempotency-Key`, asking',
-        'again within seven days makes no second message.',
+        'again within seven days makes no second message. Reports for a topic name a thousand consumer groups at most;',
+        'a message that names a further one has none.',
       ].join(' '),
       role: 'write',
       masks: 'none',
@@ -109,6 +112,12 @@ export const messageReportRoutes = [
       const once = { actor: access.actor, key: headers['idempotency-key'], request: () => exactJson() }
       const before = await storedBefore(sql, once)
       if (before !== null) return sendStored(c, { id: before, replayed: true })
+      const { topics: scope } = access
+      if (scope !== null && !(await mayReportTopic(sql, { original_topic: topic, scope })))
+        throw new ApiError(
+          'SYS_DLQ_TOO_MANY_REQUESTS',
+          `messages of ${maxReportedTopics} original topics were reported among the topics of this token, and it may begin no further one`,
+        )
       const report: Report = {
         ...body,
         original_offset: body.original_offset === undefined ? undefined : BigInt(body.original_offset),
@@ -125,6 +134,9 @@ export const messageReportRoutes = [
         now: now(),
         random: Math.random(),
       })
+      const { consumer_group } = message
+      if (consumer_group !== null && !(await mayReportConsumer(sql, { original_topic: topic, consumer_group })))
+        message.consumer_group = null
       message.group_id = await groupOfReport(sql, message)
       const stored = await sql.begin(async (sql) => {
         const stored = await storeOnce(sql, message, once)

@@ -32,6 +32,7 @@ import { createFleetMetrics } from '../fleet/fleet-metrics.ts'
 import { sightOf } from '../masks/sight.ts'
 import { readUnmask, recordUnmasked } from '../masks/unmask.ts'
 import { auditRead } from '../messages/audit-read.ts'
+import { createBodyRoom } from '../request/body-room.ts'
 import { readBody } from '../request/read-body.ts'
 import { readRequest } from '../request/read-request.ts'
 import { allRoutes } from '../routes/all-routes.ts'
@@ -113,8 +114,12 @@ export function createApp(given: AppDeps): Hono<ApiEnv> {
 
   // Who asks comes before the body: a sender without a token cannot keep the service reading.
   const identify = createIdentify(deps)
+  const room = createBodyRoom()
   const admit = ({ role, maxBodyBytes = defaultMaxBodyBytes }: Pick<Route, 'role' | 'maxBodyBytes'>) =>
-    [role === null ? letAnybodyIn : identify, readBody({ maxBytes: maxBodyBytes, limitMs: requestTimeoutMs })] as const
+    [
+      role === null ? letAnybodyIn : identify,
+      readBody({ maxBytes: maxBodyBytes, limitMs: requestTimeoutMs, room }),
+    ] as const
 
   // Made at the first request for it: making it takes longer than starting the service.
   let document: string | undefined
@@ -128,7 +133,7 @@ export function createApp(given: AppDeps): Hono<ApiEnv> {
   if (deps.console) serveConsole(app, deps.console)
 
   // A request for an undeclared path is identified and limited as well: only known senders learn which paths exist.
-  const readUndeclared = readBody({ maxBytes: defaultMaxBodyBytes, limitMs: requestTimeoutMs })
+  const readUndeclared = readBody({ maxBytes: defaultMaxBodyBytes, limitMs: requestTimeoutMs, room })
   app.notFound(async (c) => {
     await identify(c, async () => {})
     await readUndeclared(c, async () => {})

@@ -1,30 +1,53 @@
-// Reads a request's body, bounded in bytes and in time: a sender that trickles a body in must not hold a connection for ever.
+// Reads a request's body, bounded in bytes and in time: a sender that trickles a body in must not hold a connection for ever,
+// and many bodies at a time must not take the memory of the process.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Context, MiddlewareHandler } from 'hono'
 import { ApiError } from '../http/api-error.ts'
 import type { ApiEnv } from '../http/define-route.ts'
+import type { BodyRoom } from './body-room.ts'
+
+/** Such a body waits for nobody: signing in, and nearly all that people and consumers send. */
+const smallBytes = 64 * 1024
+
+type Bounds = { maxBytes: number; limitMs: number; room: BodyRoom }
 
 /**
- * Sets `body` of the request.
+ * Sets `body` of the request. A large one has its room until it is answered.
  *
- * @throws {ApiError} 413 where it is larger than `maxBytes`, 408 where it has not come within `limitMs`
+ * @throws {ApiError} 413 where it is larger than `maxBytes`, 408 where it has not come within `limitMs`, 429 where there
+ * is no room for it within this time
  */
-export function readBody({ maxBytes, limitMs }: { maxBytes: number; limitMs: number }): MiddlewareHandler<ApiEnv> {
+export function readBody({ maxBytes, limitMs, room }: Bounds): MiddlewareHandler<ApiEnv> {
   return async (c, next) => {
     const { method } = c.req
-    c.set('body', method === 'GET' || method === 'HEAD' ? Buffer.alloc(0) : await bodyOf(c, { maxBytes, limitMs }))
-    await next()
+    if (method === 'GET' || method === 'HEAD') {
+      c.set('body', Buffer.alloc(0))
+      return next()
+    }
+    const said = saidBytes(c, maxBytes)
+    if (said > maxBytes) throw tooLarge(maxBytes)
+    const patience = () => AbortSignal.any([c.req.raw.signal, AbortSignal.timeout(limitMs)])
+    const taken = said <= smallBytes ? null : await room.take(c.get('access').actor, said, patience)
+    try {
+      const body = await bodyOf(c, { maxBytes, limitMs })
+      taken?.shrink(body.length)
+      c.set('body', body)
+      await next()
+    } finally {
+      taken?.giveBack()
+    }
   }
 }
 
-async function bodyOf(
-  c: Context<ApiEnv>,
-  { maxBytes, limitMs }: { maxBytes: number; limitMs: number },
-): Promise<Buffer> {
-  const tooLarge = () => new ApiError('SYS_DLQ_PAYLOAD_TOO_LARGE', `the body is larger than ${maxBytes} bytes`)
-  // Where the length is not said, or not to be trusted, the pieces are counted.
-  if (Number(c.req.header('content-length') ?? 0) > maxBytes) throw tooLarge()
+/** A body in pieces may be as large as it is allowed to be. */
+function saidBytes(c: Context<ApiEnv>, maxBytes: number): number {
+  const length = c.req.header('content-length')
+  if (length !== undefined) return Number(length)
+  return c.req.header('transfer-encoding') === undefined ? 0 : maxBytes
+}
+
+async function bodyOf(c: Context<ApiEnv>, { maxBytes, limitMs }: Omit<Bounds, 'room'>): Promise<Buffer> {
   const stream = c.req.raw.body
   if (stream === null) return Buffer.alloc(0)
   const reader = stream.getReader()
@@ -37,8 +60,9 @@ async function bodyOf(
       const read = await Promise.race([reader.read(), late])
       if (read === 'late') throw tooSlow(c, limitMs)
       if (read.done) return Buffer.concat(pieces)
+      // Where the length is not said, or not to be trusted.
       bytes += read.value.length
-      if (bytes > maxBytes) throw tooLarge()
+      if (bytes > maxBytes) throw tooLarge(maxBytes)
       pieces.push(read.value)
     }
   } finally {
@@ -46,6 +70,10 @@ async function bodyOf(
     // What is left is not read. It fails where the sender is gone already.
     reader.cancel().catch(() => {})
   }
+}
+
+function tooLarge(maxBytes: number): ApiError {
+  return new ApiError('SYS_DLQ_PAYLOAD_TOO_LARGE', `the body is larger than ${maxBytes} bytes`)
 }
 
 function tooSlow(c: Context<ApiEnv>, limitMs: number): ApiError {

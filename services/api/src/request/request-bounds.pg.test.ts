@@ -1,5 +1,7 @@
 // Small requests that cost much: each is answered soon, and leaves nothing behind.
+import { createHash } from 'node:crypto'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import type { UnderlyingSource } from 'node:stream/web'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pingMessages } from 'dlq-core/queries/ping.ts'
 import { createReadiness } from 'dlq-core/runtime/readiness.ts'
@@ -65,6 +67,42 @@ test('a body whose length is not said is read up to its bound', async () => {
   })
   const response = await request('POST /api/v1/runs', { body, headers: asJson, duplex: 'half' } as RequestInit)
   expect(response.status).toBe(413)
+})
+
+test('large bodies of one sender are read in turns, and small ones and those of others meanwhile', async () => {
+  const token = (name: string) => ({
+    ...{ name, role: 'sys_operator' as const },
+    sha256: createHash('sha256').update(name).digest('hex'),
+  })
+  const auth = { tokens: [token('slow'), token('other')] }
+  const request = createTestApp(service.sql, { auth })
+  const end = Promise.withResolvers<void>()
+  let read = 0
+  const sendSlowly = () => {
+    const source: UnderlyingSource<Uint8Array> = {
+      async pull(controller) {
+        read++
+        await end.promise
+        controller.close()
+      },
+    }
+    const body = new ReadableStream(source, { highWaterMark: 0 })
+    const headers = { ...asJson, authorization: 'Bearer slow', 'content-length': String(6 * 1024 * 1024) }
+    return request('POST /api/v1/dlq/messages', { body, headers, duplex: 'half' } as RequestInit)
+  }
+  const slow = [sendSlowly(), sendSlowly()]
+  const { headers, body } = report('1')
+  const large = `${body}${' '.repeat(100_000)}`
+  const sendOther = (name: string, body: string) => {
+    const all = { ...headers, authorization: `Bearer ${name}`, 'content-length': String(body.length) }
+    return request('POST /api/v1/dlq/messages', { headers: all, body })
+  }
+  expect((await sendOther('other', large)).status).toBe(201)
+  expect((await sendOther('slow', body)).status).toBe(201)
+  expect(read).toBe(1)
+  end.resolve()
+  expect((await Promise.all(slow)).map(({ status }) => status)).toEqual([400, 400])
+  expect(read).toBe(2)
 })
 
 test('a preview of large values shows none of them, and lets others be answered in between', async () => {

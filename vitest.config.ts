@@ -28,7 +28,7 @@ const longest = [
   ...['reader-watch.kafka', 'leaderless.kafka', 'runs.kafka', 'operators.kafka', 'acls.kafka', 'java-producers.kafka'],
   ...['ingest-crash.kafka', 'lifecycle.kafka', 'restore.kafka', 'packages.kafka', 'day.kafka'],
   ...['one-of-many.browser', 'refusals.browser', 'races.browser', 'flows.browser', 'api-away.browser'],
-  ...['strange-errors.browser', 'lists.browser', 'deployments.browser', 'sign-in.browser', 'harness.browser'],
+  ...['lists.browser', 'deployments.browser', 'sign-in.browser', 'harness.browser'],
   ...['migrate.pg', 'run-worker.pg', 'adopt.pg', 'database-shy.pg', 'runs.pg', 'canary.pg', 'down-losses.pg'],
   ...['rules', 'run-service'],
 ]

@@ -52,6 +52,8 @@ export default defineConfig({
     // Tests keep no state in modules, so a worker loads a module once for all of its files: a third less CPU.
     isolate: false,
     sequence: { sequencer: LongestFirst },
+    // Node runs our sources as they are, so vite need not transform them: a sixth of the unit tests' CPU.
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     // A stream of events asks once more after its file's pool was ended: workers outlive files. Any other error counts.
     onUnhandledError: (error) => (error as { code?: string }).code !== 'CONNECTION_ENDED',
     projects: [

@@ -41,6 +41,8 @@ export function createTextMask(names: readonly string[]): TextMask | null {
 function findBy(pattern: string): Find {
   const compiled = RE2JS.compile(pattern)
   return (text) => {
+    // In most texts there is nothing to hide, and this tells it ten times faster than a look for the place.
+    if (!compiled.test(text)) return []
     const found: [number, number][] = []
     for (const matcher = compiled.matcher(text); matcher.find(); ) found.push([matcher.start(), matcher.end()])
     return found.filter(([from, to]) => from < to)

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
-import { databaseUrl, schedule } from './config-values.ts'
+import { databaseUrl, networks, schedule } from './config-values.ts'
 
 describe('the URL of the database', () => {
   const faultsOfUrl = (url: string) => (v.safeParse(databaseUrl, url).issues ?? []).map(({ message }) => message)
@@ -40,3 +40,13 @@ test.each(['61 * * * *', '0 24 * * *', '0 0 0 * *', '0 0 1 13 *', '0 0 * * 8', '
     for (const { message } of more) expect(message).toBe(issue?.message)
   },
 )
+
+test.each([
+  [['10.0.0.5', '10.0.0.0/8', 'fd00::/128'], true],
+  [['10.0.0.0/33'], false],
+  [['fd00::/129'], false],
+  [['10.0.0.0/8/9'], false],
+  [['proxy.example.com'], false],
+])('networks: %j is %s', (list, isRight) => {
+  expect(v.safeParse(networks, list).success).toBe(isRight)
+})

@@ -252,7 +252,8 @@ export const networks = v.pipe(
 )
 
 function isNetwork(name: string): boolean {
-  const [address = '', bits] = name.split('/')
+  const [address = '', bits, ...more] = name.split('/')
   const family = isIP(address)
-  return family !== 0 && (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128)))
+  if (family === 0 || more.length > 0) return false
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128))
 }

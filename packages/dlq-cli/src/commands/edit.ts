@@ -77,7 +77,7 @@ async function approveEdit({ terminal }: Session, { yes }: Options): Promise<voi
   if (!(await terminal.confirm('Change it?'))) throw new CliError(exitCodes.failed, 'nothing was changed')
 }
 
-/** Not where it would take an hour: an editor that lays out a document anew changes all of its lines. */
+/** Some editors lay out the whole document anew. To compare all of its lines could take an hour. */
 function diffText(before: string, after: string): string {
   const patch = createTwoFilesPatch('stored', 'edited', before, after, undefined, undefined, { maxEditLength })
   return patch ?? `more than ${count(maxEditLength)} lines differ: too many to show`

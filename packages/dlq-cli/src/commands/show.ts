@@ -6,7 +6,7 @@ import { exactJson } from 'dlq-client/json/exact-json.ts'
 import { defineCommand, onCall, withOutput } from '../define-command.ts'
 import { CliError, exitCodes } from '../exit-codes.ts'
 import { cut } from '../output/table.ts'
-import { ago, count, plain, plainLines } from '../output/words.ts'
+import { ago, counted, plain, plainLines } from '../output/words.ts'
 import type { CommonOptions, Session } from '../session.ts'
 
 type Detail = components['schemas']['MessageDetail']
@@ -86,7 +86,7 @@ function detailText(message: Detail, width: number | null): string {
 
 function failedText({ failure_count, first_failed_at: first, last_failed_at: last }: Detail, now: number): string {
   const when = first === last ? ago(last, now) : `${ago(first, now)} to ${ago(last, now)}`
-  return `${count(failure_count)} time${failure_count === 1 ? '' : 's'}, ${when}`
+  return `${counted(failure_count, 'time')}, ${when}`
 }
 
 function decodedText({ state, format, schema, compression, problem }: NonNullable<Detail['decoding']>): string {

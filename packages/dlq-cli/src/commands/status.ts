@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { dataOf } from 'dlq-client/api-client.ts'
 import type { components } from 'dlq-client/api-types.ts'
 import { defineCommand, onCall, withOutput, withWatch } from '../define-command.ts'
-import { ago, count, partitionsText, plain, rate } from '../output/words.ts'
+import { ago, count, counted, plain, rate } from '../output/words.ts'
 import type { CommonOptions, Session } from '../session.ts'
 
 type Status = components['schemas']['Status']
@@ -83,7 +83,7 @@ function ingesters({ ingesters, dlq_topics: topics }: Status, now: number): stri
   if (ingesters.length === 0) return topics === 0 ? [] : ['NO INGESTER is alive: nothing is stored']
   return ingesters.map(
     ({ id, partitions, fault, seen_at: seen }) =>
-      `ingester ${plain(id)}: reads ${partitionsText(partitions.length)}, seen ${ago(seen, now)}${fault === null ? '' : `, FAULT ${plain(fault)}`}`,
+      `ingester ${plain(id)}: reads ${counted(partitions.length, 'partition')}, seen ${ago(seen, now)}${fault === null ? '' : `, FAULT ${plain(fault)}`}`,
   )
 }
 

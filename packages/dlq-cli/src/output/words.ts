@@ -52,12 +52,12 @@ export function rate(value: number): string {
 
 /** "3,000 messages", "1 message". */
 export function messages(value: number): string {
-  return `${count(value)} message${value === 1 ? '' : 's'}`
+  return counted(value, 'message')
 }
 
 /** "3 partitions", "1 partition". */
-export function partitionsText(value: number): string {
-  return `${count(value)} partition${value === 1 ? '' : 's'}`
+export function counted(value: number, one: string): string {
+  return `${count(value)} ${one}${value === 1 ? '' : 's'}`
 }
 
 /** Further from now than this is no date that a clock or the API knows. */

@@ -20,8 +20,9 @@ export type TakenRoom = {
 
 export type BodyRoom = {
   /**
-   * Waits for room of so many bytes, behind earlier bodies of the sender. @throws {ApiError} 429 where too many of them
-   * wait, or the signal aborts before there is room. `patience`: makes the signal, where it has to wait
+   * Waits for room of so many bytes, behind earlier bodies of the sender. `patience` makes the signal that ends the wait.
+   *
+   * @throws {ApiError} 429 where too many of the sender's bodies wait, or the signal aborts before there is room
    */
   take(actor: string, bytes: number, patience: () => AbortSignal): Promise<TakenRoom>
 }

@@ -82,9 +82,9 @@ export function EditSteps(props: Props) {
   const sending = useMutation({
     mutationFn: (newTag: string | null) =>
       retryMessage(id, { force, reason: reason.trim() || 'changed and sent again', etag: newTag }),
-    onSettled: (_, error) => {
+    onSettled: (data, error) => {
       setAnswered(true)
-      return settled(_, error)
+      return settled(data, error)
     },
   })
   const save = useMutation({

@@ -6,7 +6,7 @@ import { eachTopic } from 'dlq-client/each.ts'
 import { defineCommand, onCall, withOutput } from '../../define-command.ts'
 import { exitCodes } from '../../exit-codes.ts'
 import { table } from '../../output/table.ts'
-import { ago, count, partitionsText, plain } from '../../output/words.ts'
+import { ago, count, counted, plain } from '../../output/words.ts'
 import type { CommonOptions, Session } from '../../session.ts'
 
 type Status = components['schemas']['Status']
@@ -90,7 +90,7 @@ function statusChecks(status: Status, { now, isLimited }: { now: number; isLimit
     add('ingesters', 'fault', 'none is alive, so nothing is stored: start one')
   for (const { id, fault, partitions } of ingesters)
     if (fault !== null) add('ingesters', 'fault', `${plain(id)}: ${plain(fault)}`)
-    else add('ingesters', 'ok', `${plain(id)} reads ${partitionsText(partitions.length)}`)
+    else add('ingesters', 'ok', `${plain(id)} reads ${counted(partitions.length, 'partition')}`)
   for (const { topic, lost, expires_at, lag } of clocks) {
     if (lost > 0) add('loss', 'fault', `${plain(topic)}: ${count(lost)} were deleted by Kafka before they were stored`)
     else if (expires_at !== null && lag > 0)

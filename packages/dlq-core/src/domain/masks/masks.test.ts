@@ -229,7 +229,7 @@ describe('detectors', () => {
   test('email at the end of a sentence, and as long as an address may be', () => {
     expect(masked('to a@b.example. Then c@d.example-.', 'email')).toBe('to •••. Then •••-.')
     for (const text of ['a@ b.c', 'a@.', '@b.c']) expect(masked(text, 'email')).toBe(text)
-    // Two addresses, of which one begins within the other.
+    // The second address begins within the first one.
     expect(masked('a@b.example@c.example', 'email')).toBe('•••')
     expect(masked(`${'a'.repeat(70)}@b.example`, 'email')).toBe('aaaaaa•••')
     expect(masked(`a@${'b'.repeat(250)}.cccccccc`, 'email')).toBe('•••cccc')

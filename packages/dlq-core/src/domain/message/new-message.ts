@@ -216,8 +216,7 @@ function wantedOrigin(
 ): OriginWanted | null {
   const isLost = mayBeLost(family, dead)
   if (record === 'dlq' && !isLost) return null
-  if (dead.undecodable !== undefined || dead.unstoredValueBytes !== undefined || dead.original === 'fetched')
-    return null
+  if (!isWhole(dead) || dead.original === 'fetched') return null
   const { key, value, headers, original } = dead
   // What the DLQ topic may not have read is asked for again: it may be allowed by then.
   const found = original === 'not-allowed' ? 'unreachable' : (original ?? null)
@@ -258,9 +257,13 @@ function undecodableFailure(reason: string): FailureWithTrace {
 }
 
 /** Whether the bytes are known: bytes that could not be fetched or stored must not be republished as null. */
-function hasBytes({ original, undecodable, unstoredValueBytes }: DeadLetterRecord): boolean {
-  const isWhole = undecodable === undefined && unstoredValueBytes === undefined
-  return isWhole && (original === undefined || original === 'fetched')
+function hasBytes(record: DeadLetterRecord): boolean {
+  return isWhole(record) && (record.original === undefined || record.original === 'fetched')
+}
+
+/** Whether the value is that of one record, and all of it. */
+function isWhole({ undecodable, unstoredValueBytes }: DeadLetterRecord): boolean {
+  return undecodable === undefined && unstoredValueBytes === undefined
 }
 
 function missingBytes({ original, undecodable, unstoredValueBytes }: DeadLetterRecord): string {

@@ -27,7 +27,7 @@ async function unpacked(offset: string): Promise<Partial<KafkaMessage>> {
   }
 }
 
-/** A partition of batches of one record each, of which a fetch gets all that follow: packed they are small. */
+/** Each batch of the partition has one record. Packed they are small, so a fetch gets all that follow. */
 const reader = {
   async fetchRecords({ offset }: FetchPlace) {
     const messages = []

@@ -21,7 +21,7 @@ export function boundedReader(reader: TopicReader, pool: DecodePool): BoundedRea
   }
 }
 
-/** A compressed megabyte may hold many batches of which each unpacks to a megabyte. */
+/** A compressed megabyte may hold many batches. Each of them may unpack to a megabyte. */
 function withoutLeft(fetched: FetchedRecords, offset: bigint): FetchedRecords {
   if (fetched.kind !== 'records') return fetched
   const at = fetched.messages.findIndex(({ undecodable }) => undecodable?.reason === noRoomNow)

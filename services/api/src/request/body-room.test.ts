@@ -9,7 +9,7 @@ function bodies(bounds?: { perActor: number; inAll: number }) {
   const room = createBodyRoom(bounds)
   const begun: string[] = []
   const take = (name: string, bytes: number, signal = never) => {
-    const taken = room.take(name[0]!, bytes, () => signal)
+    const taken = room.take(name[0]!, bytes, signal)
     taken.then(
       () => begun.push(name),
       () => begun.push(`${name} refused`),
@@ -61,7 +61,22 @@ test('who gives up leaves the place, and more than a hundred of one sender do no
   const given = take('b1', 10, gone.signal)
   gone.abort()
   await expect(given).rejects.toMatchObject({ code: 'SYS_DLQ_TOO_MANY_REQUESTS' })
-  for (let n = 0; n < 100; n++) take('c', 1)
+  // Ten have room of the sender's, and wait for room of all.
+  for (let n = 0; n < 110; n++) take('c', 1)
   await expect(take('c', 1)).rejects.toMatchObject({ code: 'SYS_DLQ_TOO_MANY_REQUESTS' })
   expect(begun).toEqual(['a1', 'b1 refused', 'c refused'])
+})
+
+test('who gives up waiting lets a smaller one go on, and gives all of its room back', async () => {
+  const { take, begun } = bodies({ perActor: 10, inAll: 12 })
+  const first = await take('a1', 6)
+  const gone = new AbortController()
+  const given = take('b1', 10, gone.signal)
+  take('c1', 6)
+  gone.abort()
+  await expect(given).rejects.toMatchObject({ code: 'SYS_DLQ_TOO_MANY_REQUESTS' })
+  expect(begun).toEqual(['a1', 'b1 refused', 'c1'])
+  first.giveBack()
+  ;(await take('b2', 6)).giveBack()
+  expect(begun).toEqual(['a1', 'b1 refused', 'c1', 'b2'])
 })

@@ -27,8 +27,7 @@ export function readBody({ maxBytes, limitMs, room }: Bounds): MiddlewareHandler
     }
     const said = saidBytes(c, maxBytes)
     if (said > maxBytes) throw tooLarge(maxBytes)
-    const patience = () => AbortSignal.any([c.req.raw.signal, AbortSignal.timeout(limitMs)])
-    const taken = said <= smallBytes ? null : await room.take(c.get('access').actor, said, patience)
+    const taken = said <= smallBytes ? null : await room.take(c.get('access').actor, said, patienceOf(c, limitMs))
     try {
       const body = await bodyOf(c, { maxBytes, limitMs })
       taken?.shrink(body.length)
@@ -38,6 +37,11 @@ export function readBody({ maxBytes, limitMs, room }: Bounds): MiddlewareHandler
       taken?.giveBack()
     }
   }
+}
+
+/** Aborts when the sender is gone, or has waited as long as a body may take. */
+function patienceOf(c: Context<ApiEnv>, limitMs: number): AbortSignal {
+  return AbortSignal.any([c.req.raw.signal, AbortSignal.timeout(limitMs)])
 }
 
 /** A body in pieces may be as large as it is allowed to be. */

@@ -187,6 +187,15 @@ describe('another consumer group that fails on a republished record', () => {
     expect(await read(idOf(letter))).toEqual(before)
   })
 
+  test('counts each of its failures where one batch has several', async () => {
+    const id = await storePublished()
+    const letter = failure(1, id, 1, 'search')
+    await store([letter])
+    for (let sent = 0; sent < 2; sent += 1) await publish(id)
+    await store([failure(2, id, 2, 'search'), failure(3, id, 3, 'search')])
+    expect(await read(idOf(letter))).toMatchObject({ status: 'PENDING', failure_count: 3 })
+  })
+
   test('from a DLQ topic that may not speak for the message does not become the sibling that others find', async () => {
     const id = await storePublished()
     await expectStranger(id, failure(1, id, 1, 'search'), 'evil.dlq.v1')

@@ -140,19 +140,23 @@ async function reopenAll(
   { messages, deciding }: Reopening,
 ): Promise<number> {
   let reopened = 0
-  // A message may have failed several times within one batch. Each round takes its next failure.
-  for (let rest = letters; rest.length > 0; ) {
-    const round = new Map<string, RepublishedLetter>()
-    const later: RepublishedLetter[] = []
-    for (const letter of rest) {
-      const { messageId } = letter.republished
-      if (round.has(messageId)) later.push(letter)
-      else round.set(messageId, letter)
-    }
+  for (const round of roundsOf(letters, ({ republished }) => republished.messageId))
     reopened += await reopenRound(sql, round, { messages, deciding })
-    rest = later
-  }
   return reopened
+}
+
+/** A message may have failed several times within one batch. Each round takes its next failure. */
+function* roundsOf<Failure>(failures: readonly Failure[], idOf: (failure: Failure) => string) {
+  for (let rest = failures; rest.length > 0; ) {
+    const round = new Map<string, Failure>()
+    rest = rest.filter((failure) => {
+      const id = idOf(failure)
+      const isLater = round.has(id)
+      if (!isLater) round.set(id, failure)
+      return isLater
+    })
+    yield round
+  }
 }
 
 async function reopenRound(
@@ -160,7 +164,6 @@ async function reopenRound(
   round: ReadonlyMap<string, RepublishedLetter>,
   { messages, deciding }: Reopening,
 ): Promise<number> {
-  if (round.size === 0) return 0
   const isErased = (id: string) => messages.get(id)!.erased_at !== null
   const news = await recordFailedAgain(
     sql,
@@ -196,15 +199,19 @@ async function reopenBeside(
   failed: readonly { id: string; message: NewMessage }[],
   { messages, deciding }: Reopening,
 ): Promise<number> {
-  const changed: ReopenedMessage[] = []
-  const counted: string[] = []
-  for (const { id, message } of failed) {
-    const after = reopen(messages, { id, message, deciding }, { type: 'failed_beside' })
-    if (after === null) counted.push(id)
-    else changed.push(after)
+  let reopened = 0
+  for (const round of roundsOf(failed, ({ id }) => id)) {
+    const changed: ReopenedMessage[] = []
+    const counted: string[] = []
+    for (const [id, { message }] of round) {
+      const after = reopen(messages, { id, message, deciding }, { type: 'failed_beside' })
+      if (after === null) counted.push(id)
+      else changed.push(after)
+    }
+    await writeReopened(sql, { changed, counted }, { messages, deciding })
+    reopened += changed.length
   }
-  await writeReopened(sql, { changed, counted }, { messages, deciding })
-  return changed.length
+  return reopened
 }
 
 async function writeReopened(

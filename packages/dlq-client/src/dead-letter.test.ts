@@ -64,14 +64,19 @@ test("Spring's are too, and a plain error says what it can", () => {
       originalTopic: 'orders',
       originalPartition: 2,
       originalOffset: 9_007_199_254_740_993n,
+      originalTimestamp: 1_795_260_903_741n,
       consumerGroup: 'billing',
+      errorClass: 'OutOfStock',
       errorMessage: 'none left',
+      errorStacktrace: expect.stringContaining('dead-letter.test.ts'),
     },
   })
-  expect(read(toDeadLetter(consumed(), { ...options, format: 'error' }))).toMatchObject({
+  const plain = (error: Error) => read(toDeadLetter(consumed(), { ...options, error, format: 'error' }))
+  expect(plain(new OutOfStock('none left'))).toMatchObject({
     family: 'plain-error',
     context: { errorMessage: 'OutOfStock: none left' },
   })
+  expect(plain(new Error('none left')).context.errorMessage).toBe('none left')
 })
 
 test('key, value and foreign headers are kept; headers of an earlier failure go, those of a retry stay', () => {
@@ -144,6 +149,14 @@ test("a record that leaves no room gets no empty stack trace in Spring's headers
   expect(headers).not.toHaveProperty('kafka_dlt-exception-stacktrace')
 })
 
+test('what a consumer does not know of a record is left out', () => {
+  const { topic, partition, message } = consumed()
+  const bare = { topic, partition, message: { offset: message.offset, timestamp: message.timestamp } }
+  const { messages } = toDeadLetter(bare, { error: new OutOfStock('none left'), consumerGroup: 'billing' })
+  expect(messages[0]).toMatchObject({ key: null, value: null })
+  expect(messages[0].headers).not.toHaveProperty(headerNames.attempts)
+})
+
 test('any thrown value has a message', () => {
   const messageOf = (error: unknown) =>
     toDeadLetter(consumed(), { ...options, error }).messages[0].headers[headerNames.errorMessage]
@@ -155,4 +168,21 @@ test('any thrown value has a message', () => {
     'Symbol(s)',
     '10',
   ])
+})
+
+test.each([
+  ['Error', 'thrown text'],
+  ['Error', new Error('x')],
+  ['OutOfStock', new OutOfStock('x')],
+  ['Named', Object.assign(new OutOfStock('x'), { name: 'Named' })],
+  ['Error', new (class extends Error {})('x')],
+])('the class %s is told of %o', (name, error) => {
+  const { headers } = toDeadLetter(consumed(), { ...options, error }).messages[0]
+  expect(headers[headerNames.errorClass]).toBe(name)
+})
+
+test('an error without a stack trace has its name and message in the place of one', () => {
+  const error = Object.assign(new OutOfStock('none left'), { stack: undefined })
+  const { headers } = toDeadLetter(consumed(), { ...options, error }).messages[0]
+  expect(headers[headerNames.errorStacktrace]).toBe('Error: none left')
 })

@@ -25,3 +25,17 @@ test('a header that stands there twice excludes nobody', () => {
 test('a record without headers is handled', () => {
   expect(isForGroup('orders', {}, 'billing')).toBe(true)
 })
+
+test('a header that its record inherits, or that has no value, excludes nobody', () => {
+  expect(isForGroup('orders', { headers: Object.create({ 'dlq-for-group': 'orders/search' }) }, 'billing')).toBe(true)
+  for (const value of [undefined, [undefined], [null], []])
+    expect(isForGroup('orders', { headers: { 'dlq-for-group': value as never } }, 'billing')).toBe(true)
+})
+
+test('the offset waits for the handler, and its fault is the consumer’s', async () => {
+  const failing = forGroup('billing', () => Promise.reject(new Error('not handled')))
+  await expect(failing({ topic: 'orders', message: {} })).rejects.toThrow('not handled')
+  await expect(failing({ topic: 'orders', message: { headers: { 'dlq-for-group': 'orders/search' } } })).resolves.toBe(
+    undefined,
+  )
+})

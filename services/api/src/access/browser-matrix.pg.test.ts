@@ -212,3 +212,46 @@ test('who is no browser sends neither header, and is let in', async () => {
   const route = unsafe.find(({ path }) => path === '/api/v1/dlq/messages/:id/dead')!
   expect((await send(route, {})).status).toBe(200)
 })
+
+test('a page of server.cors_origins may send all that routes take, and read all that they answer with', async () => {
+  const origin = 'https://console.example.com'
+  const ask = async (of: string, more: Record<string, string> = {}, corsOrigins = [origin]) =>
+    createTestApp(service.sql, { auth, corsOrigins })(of, { headers: { host, origin, ...more } })
+  const listed = (answer: Response, name: string) =>
+    answer.headers.get(`access-control-${name}`)?.toLowerCase().split(',').sort()
+  const sorted = (names: string[]) => [...new Set(names.map((name) => name.toLowerCase()))].sort()
+
+  const preflight = await ask('OPTIONS /api/v1/messages', { 'access-control-request-method': 'PATCH' })
+  expect(preflight.status).toBe(204)
+  expect(preflight.headers.get('access-control-allow-origin')).toBe(origin)
+  expect(preflight.headers.get('access-control-max-age')).toBe('600')
+  expect(listed(preflight, 'allow-methods')).toEqual(['delete', 'get', 'head', 'patch', 'post', 'put'])
+  const read = allRoutes.flatMap(({ headers }) => Object.keys((headers as unknown as { entries: object }).entries))
+  const ofAll = ['authorization', 'content-type', 'traceparent', 'x-request-id']
+  expect(listed(preflight, 'allow-headers')).toEqual(sorted([...ofAll, ...read]))
+  const told = allRoutes.flatMap(({ answers }) =>
+    Object.values(answers).flatMap(({ headers = {} }) => Object.keys(headers)),
+  )
+
+  // Also of a fault, so that the page can tell it from a network that is down.
+  for (const [headers, status] of [
+    [bearer, 200],
+    [{}, 401],
+  ] as const) {
+    const answer = await ask('GET /api/v1/messages', headers)
+    expect(answer.status).toBe(status)
+    expect(answer.headers.get('access-control-allow-origin')).toBe(origin)
+    expect(answer.headers.get('vary')).toContain('Origin')
+    // No page ever reads Set-Cookie.
+    expect(sorted([...listed(answer, 'expose-headers')!, 'set-cookie'])).toEqual(
+      sorted([...told, 'retry-after', 'x-request-id']),
+    )
+  }
+  for (const [headers, origins] of [
+    [{ origin: 'https://other.example.com' }, [origin]],
+    [{}, []],
+  ] as const) {
+    const answer = await ask('GET /api/v1/messages', { ...bearer, ...headers }, [...origins])
+    expect(answer.headers.has('access-control-allow-origin')).toBe(false)
+  }
+})

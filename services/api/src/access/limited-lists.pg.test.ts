@@ -61,8 +61,10 @@ describe('a page that ends among messages of others', () => {
       if (nextCursor === null) break
       expect(bounded).toBe(true)
       expect(searchedTo).toBeNull()
-      for (const sealed of [nextCursor, prevCursor].filter((one) => one !== null))
+      for (const sealed of [nextCursor, prevCursor].filter((one) => one !== null)) {
+        expect(sealed).toMatch(/^_/)
         expect(Buffer.from(sealed.slice(1), 'base64url').toString()).not.toContain('0198')
+      }
       cursor = nextCursor
     }
     expect(found).toEqual([idAt(0)])

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { eventually } from 'dlq-testing/eventually.ts'
 import { untilWaitingForLock } from 'dlq-testing/postgres/lock-waits.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
@@ -28,6 +29,23 @@ test('a sender whose requests wait for the database leaves connections to others
   const statuses = await Promise.all(waiting.waiting.map(async (answer) => (await answer).status))
   expect(statuses.filter((status) => status === 200)).toHaveLength(1)
   expect(statuses.filter((status) => status === 409)).toHaveLength(statuses.length - 1)
+})
+
+test('a retry that waits for its outcome keeps none of its sender’s other retries waiting', async () => {
+  const stopping = new AbortController()
+  const app = createTestApp(service.sql, {
+    authenticate: async (actor) => ({ actor: actor!, grants: [{ role: 'write', topics: null }] }),
+    ...{ stopping: stopping.signal, retryWaitMs: 3_600_000 },
+  })
+  const retry = async (prefer: Record<string, string>) => {
+    const id = await insertMessageRow(database.sql)
+    return (await app(`POST /api/v1/dlq/messages/${id}/retry`, { headers: { authorization: 'ann', ...prefer } })).status
+  }
+  const waiting = retry({})
+  await eventually(async () => expect(await database.sql`select from dlq.dlq_attempts`).toHaveLength(1))
+  expect(await Promise.race([retry({ prefer: 'wait=0' }), sleep(10_000, 'it waits', { ref: false })])).toBe(202)
+  stopping.abort()
+  expect(await waiting).toBe(202)
 })
 
 test('the exports of a sender, however many, leave connections to others', async () => {

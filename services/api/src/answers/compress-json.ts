@@ -31,6 +31,8 @@ export const compressJson: MiddlewareHandler<ApiEnv> = async (c, next) => {
 
 /** RFC 9110, section 12.5.3; "gzip;q=0" refuses it. */
 function acceptsGzip(accepted: string | undefined): boolean {
-  const gzip = accepted?.split(',').find((one) => /^\s*(gzip|\*)\s*(;|$)/i.test(one))
+  const codings = accepted?.split(',') ?? []
+  // The wildcard means the codings that are not named.
+  const gzip = codings.find((one) => /^\s*gzip\s*(;|$)/i.test(one)) ?? codings.find((one) => /^\s*\*/.test(one))
   return gzip !== undefined && !/;\s*q\s*=\s*0(\.0*)?\s*$/i.test(gzip)
 }

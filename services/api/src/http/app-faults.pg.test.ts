@@ -78,6 +78,17 @@ describe('an invalid query', () => {
   })
 })
 
+test('a path and query of more than 8192 bytes together are refused, wherever they lead', async () => {
+  for (const path of ['/api/v1/dlq/orders?x=', '/nowhere?x=', `/${'y'.repeat(4000)}?x=`]) {
+    const most = path.padEnd(8192, 'z')
+    expect((await answerOf(request(`GET ${most}`))).status).toBe(path.includes('dlq') ? 400 : 404)
+    expect(await answerOf(request(`GET ${most}z`))).toEqual({
+      status: 414,
+      body: errorOf('SYS_DLQ_URI_TOO_LONG', 'the path and query are longer than 8192 bytes', []),
+    })
+  }
+})
+
 describe('an invalid path', () => {
   test.each([
     'GET messages/not-a-uuid',

@@ -19,6 +19,7 @@ import type { Tracing } from 'dlq-core/runtime/tracing.ts'
 import { type Context, type Handler, Hono, type MiddlewareHandler } from 'hono'
 import { cors } from 'hono/cors'
 import { actAs, anonymous, roleNames } from '../access/access.ts'
+import { brokerHeaders } from '../access/broker-tokens.ts'
 import { type BrowserGuardDeps, createBrowserGuard } from '../access/browser-guard.ts'
 import { createIdentify, type IdentifyDeps, letAnybodyIn } from '../access/identify.ts'
 import { createTurns, type Turns } from '../access/turns.ts'
@@ -251,10 +252,13 @@ const corsOptions = {
     'If-Match',
     'If-None-Match',
     'Idempotency-Key',
+    'Last-Event-ID',
     'Prefer',
+    'Traceparent',
     'X-Request-Id',
+    ...Object.values(brokerHeaders),
   ],
-  exposeHeaders: ['ETag', 'Location', 'Retry-After', 'X-Request-Id'],
+  exposeHeaders: ['Content-Disposition', 'ETag', 'Idempotency-Replayed', 'Location', 'Retry-After', 'X-Request-Id'],
   maxAge: 600,
 }
 

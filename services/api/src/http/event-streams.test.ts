@@ -12,6 +12,7 @@ test('a sender holds so many streams at most, and all senders together', async (
   expect(() => streams.open('c')).toThrow('too many streams of events are open: there are 3; close some')
   expect(await registry.metrics()).toContain('dlq_api_event_streams 3')
   close()
+  expect(await registry.metrics()).toContain('dlq_api_event_streams 2')
   streams.open('a')
   expect(() => streams.open('a')).toThrow('a holds 2')
 })

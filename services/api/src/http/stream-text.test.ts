@@ -7,8 +7,9 @@ import { createStreams, streamText } from './stream-text.ts'
 
 const piece = 'x'.repeat(50_000)
 
-function answer(pieces: () => AsyncGenerator<string>) {
-  return new Hono<ApiEnv>().get('/', (c) => streamText(c, pieces(), { 'content-type': 'text/plain' })).request('/')
+function answer(pieces: () => AsyncGenerator<string>, method = 'GET') {
+  const app = new Hono<ApiEnv>().get('/', (c) => streamText(c, pieces(), { 'content-type': 'text/plain' }))
+  return app.request('/', { method })
 }
 
 test('the pieces arrive, in their order', async () => {
@@ -17,6 +18,15 @@ test('the pieces arrive, in their order', async () => {
   })
   expect(response.headers.get('content-type')).toBe('text/plain')
   expect(await response.text()).toBe('0é🚚1é🚚2é🚚3é🚚4é🚚5é🚚6é🚚7é🚚8é🚚9é🚚')
+})
+
+test('HEAD has the headers of the answer, and produces nothing', async () => {
+  const nothing = async function* () {
+    yield expect.unreachable()
+  }
+  const [head, get] = [await answer(nothing, 'HEAD'), await answer(nothing)]
+  expect([...head.headers]).toEqual([...get.headers])
+  expect(head.headers.get('x-accel-buffering')).toBe('no')
 })
 
 test('a piece is produced only when it is read, and a client that goes away ends the stream', async () => {
@@ -60,13 +70,21 @@ test('a sender has so many answers under way at most, until each is sent or its 
     }
     return streamText(c, pieces(), { 'content-type': 'text/plain' })
   })
-  app.onError((error, c) => c.text(error.message, 429))
+  const refusals: string[] = []
+  app.onError((error, c) => {
+    refusals.push(error.message)
+    return c.text('', 429)
+  })
   const connect = () => Object.assign(new EventEmitter(), { closed: false })
   const get = async (actor: string, outgoing: object | undefined = connect(), method = 'GET') =>
     (await app.request(`/${actor}`, { method }, { outgoing })).status
   const first = connect()
   expect([await get('a', first), await get('a'), await get('a')]).toEqual([200, 200, 429])
   expect([await get('b'), await get('c')]).toEqual([200, 429])
+  expect(refusals.map((message) => message.split(' are ')[0])).toEqual([
+    'your other long answers',
+    'other long answers',
+  ])
   first.emit('close')
   first.emit('close')
   // Nobody reads these.

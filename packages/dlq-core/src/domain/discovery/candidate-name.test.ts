@@ -25,19 +25,36 @@ describe('the default name of each framework is a candidate', () => {
     ['a habit', 'orders_error'],
     ['a habit', 'orders.poison'],
     ['a habit', 'orders-parking-lot'],
+    ['a habit', 'orders.failed'],
+    ['a habit', 'orders-failure'],
+    ['a habit', 'Orders_PoisonPill.v12'],
+    ['a habit', 'dead.message'],
   ])('weakly, %s: %s', (_, topic) => expect(confidenceOf(topic)).toBe('weak'))
 })
 
-test.each(['orders', 'orders-retry-0', 'orders-dlt-retry', '__consumer_offsets', '_schemas', 'errors-seen', 'terror'])(
-  '%s is none',
-  (topic) => expect(confidenceOf(topic)).toBeNull(),
-)
+test.each([
+  ...[
+    'orders',
+    'orders-retry-0',
+    'orders-dlt-retry',
+    'dlq-orders-retry-0',
+    'orders-dlq-audit',
+    'errors-seen',
+    'terror',
+  ],
+  ...['__consumer_offsets', '_schemas', '__orders-dlt'],
+])('%s is none', (topic) => expect(confidenceOf(topic)).toBeNull())
 
 test('a topic whose own DLQ topic exists is where records come from', () => {
   expect(confidenceOf('form_errors', ['form_errors-dlt'])).toBeNull()
   expect(confidenceOf('error.events.v1', ['error.events.v1.dlq'])).toBeNull()
   expect(confidenceOf('dlq.orders', ['dlq.orders-dlt'])).toBeNull()
 })
+
+test.each(['orders.DLQ', 'orders.dlq.v12', 'orders-dead.letter', 'orders_deadletters', 'dead-letter-topic-orders'])(
+  '%s, whose name cannot mean where records come from, stays one beside its own DLQ topic',
+  (topic) => expect(confidenceOf(topic, [`${topic}-dlt`])).toBe('name'),
+)
 
 test('a DLQ topic stays one when its handler has a DLQ topic of its own', () => {
   expect(candidateNames(['orders', 'orders-dlt', 'orders-dlt-dlt']).map(({ topic }) => topic)).toEqual([

@@ -49,7 +49,7 @@ function shortened(text: string | null): string | null {
   return text === null ? null : text.replaceAll('\0', '\u2400').slice(0, maxText).toWellFormed()
 }
 
-/** The largest time that a Date holds, and the year 1. */
+/** From 1970 to the year 9999, which is the last that ISO 8601 writes without a sign. */
 function isoTime(milliseconds: bigint): string | null {
   if (milliseconds < 0n || milliseconds > 253_402_300_799_999n) return null
   return new Date(Number(milliseconds)).toISOString()

@@ -15,6 +15,9 @@ test('a null that may stand for a value is sent by itself only where the origina
     for (const triesAgain of [true, false])
       expect(judge('dlq', state, { mayBeLost: true, triesAgain })).toMatchObject({ isHeld: true, adopts: false })
   expect(judge('dlq', 'different', { mayBeLost: true }).state).toBe('value_lost')
+  expect(judge('origin', 'unproved', { mayBeLost: true }).state).toBe('value_lost')
+  // Another record has the value.
+  expect(judge('dlq', 'mismatch', { mayBeLost: true }).state).toBe('mismatch')
   expect(judge('dlq', 'same', { mayBeLost: true, hasValue: false })).toMatchObject({ state: 'same', isHeld: false })
   expect(judge('origin-if-available', 'gone', { mayBeLost: true }).isHeld).toBe(true)
 })

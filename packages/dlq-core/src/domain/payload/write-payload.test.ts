@@ -53,6 +53,34 @@ describe('a changed value', () => {
     expect(rewrite(plain, '{"by": {"aa": 2, "z": 1}, "id": 7, "lines": [1, 2]}')).toEqual({ kind: 'unchanged' })
   })
 
+  test('has new keys of a map behind those that it had, and removed ones no more', () => {
+    const withMap = (...map: number[]) => Buffer.concat([plain.subarray(0, 10), Buffer.from([...map, 0])])
+    expect(rewrite(plain, '{"by": {"aa": 2, "b": 3, "z": 1}, "id": 7, "lines": [1, 2]}')).toEqual({
+      kind: 'written',
+      bytes: withMap(6, 2, 0x7a, 2, 4, 0x61, 0x61, 4, 2, 0x62, 6),
+    })
+    expect(rewrite(plain, '{"by": {"aa": 2}, "id": 7, "lines": [1, 2]}')).toEqual({
+      kind: 'written',
+      bytes: withMap(2, 4, 0x61, 0x61, 4),
+    })
+  })
+
+  test('keeps the order of maps within a list', () => {
+    const listed = { ...source, definition: '{"type":"array","items":{"type":"map","values":"int"}}' }
+    const listOf = (aa: number) => Buffer.concat([frame, Buffer.from([2, 4, 2, 0x7a, 2, 4, 0x61, 0x61, aa, 0, 0])])
+    const entry = { ...schema, codec: createCodec(listed), source: listed } as SchemaEntry
+    const reading = readPayload(listOf(4), { part: 'value', headers: [], plan, maxBytes: 1000, schemaOf: () => entry })
+    expect(rewritePayload(listOf(4), reading, { json: '[{"aa": 3, "z": 1}]', reencode: false })).toEqual({
+      kind: 'written',
+      bytes: listOf(6),
+    })
+  })
+
+  test('that could not be read cannot be written', () => {
+    expect(() => rewrite(Buffer.from('text'), '1')).toThrow('the value is not decoded: it is no JSON')
+    expect(() => rewrite(plain.subarray(0, 8), '1')).toThrow(/^the value is not decoded: (?!it is no JSON)/)
+  })
+
   test('whose writer encoded it otherwise is refused, unless that is accepted', () => {
     const json = '{"id":8,"lines":[1,2],"by":{"z":1,"aa":2}}'
     expect(rewrite(inBlocks, json)).toEqual({ kind: 'not_exact', reasons: [expect.stringContaining('several blocks')] })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { decodeHeaders, encodeHeaders, storedHeaders } from './header-json.ts'
+import { decodeHeaders, encodeHeaders, parseHeaders, storedHeaders } from './header-json.ts'
 import type { Header } from './record.ts'
 
 const stacktrace = `java.lang.IllegalStateException: größer\n${'\tat com.acme.Orders.process(Orders.java:7)\n'.repeat(5)}`
@@ -48,6 +48,36 @@ describe('the stored form', () => {
     }
   })
 
+  test.each([100, 65_535, 65_536, 70_000])(
+    'of %i bytes, a value that is almost what a column holds is stored in place, byte for byte',
+    (bytes) => {
+      const text = 'x'.repeat(bytes - 1)
+      const stored = (value: Buffer, column: string) =>
+        JSON.parse(encodeHeaders([['s', value]], new Map([['error_stacktrace', column]])))[0][1]
+      expect(stored(Buffer.from(`${text}y`), `${text}y`)).toEqual({ column: 'error_stacktrace' })
+      expect(stored(Buffer.from(`${text}y`), `${text}z`)).toBe(`${text}y`)
+      const broken = Buffer.concat([Buffer.from(text), Buffer.from([0xff])])
+      expect(stored(broken, `${text}\ufffd`)).toEqual({ base64: broken.toString('base64') })
+    },
+  )
+
+  test('bytes that are known to be a column’s text are not compared, and refer to it where their name may', () => {
+    const [value, other] = [Buffer.from('short'), Buffer.from('short')]
+    const headers: Header[] = [
+      ['trace', value],
+      ['trace', other],
+      ['own', value],
+    ]
+    const known = { value, column: 'error_stacktrace' }
+    expect(storedHeaders(headers, undefined, (name) => name !== 'own', known)).toEqual([
+      ['trace', { column: 'error_stacktrace' }],
+      ['trace', 'short'],
+      ['own', 'short'],
+    ])
+    const inColumns = new Map([['error_stacktrace', stacktrace]])
+    expect(storedHeaders([['own', Buffer.from(stacktrace)]], inColumns, () => false)).toEqual([['own', stacktrace]])
+  })
+
   test('a value shorter than 64 bytes is stored in place even if a column holds it', () => {
     for (const [text, stored] of [
       ['x'.repeat(63), 'x'.repeat(63)],
@@ -93,6 +123,12 @@ describe('the stored form', () => {
 })
 
 describe('reading stored headers', () => {
+  test('those that are stored elsewhere are left out, or asked for where all are needed', () => {
+    const json = '[["a","b"],{"framed":["c"]}]'
+    expect(parseHeaders(json)).toEqual([['a', 'b']])
+    expect(() => decodeHeaders(json)).toThrow('read by dlq.record_headers')
+  })
+
   test('a reference to a missing column is refused', () => {
     const json = '[["s",{"column":"error_stacktrace"}]]'
     expect(() => decodeHeaders(json)).toThrow('error_stacktrace')

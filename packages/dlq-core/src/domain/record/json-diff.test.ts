@@ -24,7 +24,26 @@ test('numbers keep their digits, and what is equal is left out', () => {
   expect(diffJson(before, before)).toBe('[]')
 })
 
-test('very many differences become one', () => {
-  const numbers = (from: number) => text(Array.from({ length: 200 }, (_, at) => from + at))
-  expect(diffJson(numbers(0), numbers(500))).toBe(`[{"op":"replace","path":"","value":${numbers(500)}}]`)
+test.each([
+  ['[1]', '[1,2,{"a":3.10}]', '[{"op":"add","path":"/-","value":2},{"op":"add","path":"/-","value":{"a":3.10}}]'],
+  ['[1,2,3]', '[1]', '[{"op":"remove","path":"/2"},{"op":"remove","path":"/1"}]'],
+  ['{"a":1,"b/c":2}', '{"a":1,"d~":3}', '[{"op":"remove","path":"/b~1c"},{"op":"add","path":"/d~0","value":3}]'],
+  ['{"a":[{"b":1}]}', '{"a":[{"b":null}]}', '[{"op":"replace","path":"/a/0/b","value":null}]'],
+  ['{"a":[]}', '{"a":{}}', '[{"op":"replace","path":"/a","value":{}}]'],
+  ['null', '{"a":1}', '[{"op":"replace","path":"","value":{"a":1}}]'],
+])('of %s the patch makes %s: %s', (before, after, patch) => expect(diffJson(before, after)).toBe(patch))
+
+test.each([
+  ['removed from a list', (count: number) => [listOf(count), listOf(0)]],
+  ['added to a list', (count: number) => [listOf(0), listOf(count)]],
+  ['removed from an object', (count: number) => [objectOf(count), objectOf(0)]],
+  ['added to an object', (count: number) => [objectOf(0), objectOf(count)]],
+  ['replaced', (count: number) => [listOf(count, 0), listOf(count, 500)]],
+] as const)('more than a hundred values that are %s become one replacement', (_, texts) => {
+  const [few, many] = [texts(100), texts(101)] as [[string, string], [string, string]]
+  expect(JSON.parse(diffJson(...few))).toHaveLength(100)
+  expect(diffJson(...many)).toBe(`[{"op":"replace","path":"","value":${many[1]}}]`)
 })
+
+const listOf = (count: number, from = 0) => text(Array.from({ length: count }, (_, at) => from + at))
+const objectOf = (count: number) => text(Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, at])))

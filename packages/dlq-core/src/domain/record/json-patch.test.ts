@@ -54,6 +54,24 @@ test('numbers keep every digit, whether the patch leaves, moves, copies or adds 
   ).toBe('{"big":12345678901234567890.12,"small":1e-999,"rest":{"one":1.0},"copy":12345678901234567890.12,"new":1.10}')
 })
 
+test.each([
+  ['1.50', '1.5', true],
+  ['100', '1E+2', true],
+  ['0.0120', '12e-3', true],
+  ['-0.0', '0', true],
+  ['1e400', '10e399', true],
+  ['12345678901234567890.10', '12345678901234567890.1', true],
+  ['12345678901234567890.10', '12345678901234567890.01', false],
+  ['1.5', '-1.5', false],
+  ['0.1', '0.10000000000000001', false],
+  ['1e400', '1e401', false],
+  ['0', '1e-999', false],
+])('a test compares numbers by their value: %s is %s: %s', (number, tested, isSame) => {
+  const test = () => patchJson(number, `[{"op":"test","path":"","value":${tested}}]`)
+  if (isSame) expect(test().after).toBe(number)
+  else expect(test).toThrow(PatchError)
+})
+
 test('a copy stays as it is where its original is changed', () => {
   const copy = { op: 'copy', from: '/a', path: '/b' }
   expect(patched('{"a":{"x":1}}', copy, { op: 'replace', path: '/a/x', value: 2 })).toBe('{"a":{"x":2},"b":{"x":1}}')

@@ -166,7 +166,7 @@ function clone(value: unknown): unknown {
   return parseExact(JSON.stringify(value))
 }
 
-/** Members in any order; numbers by their value where JavaScript can hold it. Text of each would take ten times as long. */
+/** Members in any order, and numbers by their value. Text of each would take ten times as long. */
 function isSame(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) || Array.isArray(b))
     return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, at) => isSame(item, b[at]))
@@ -184,5 +184,18 @@ function isSame(a: unknown, b: unknown): boolean {
 }
 
 function isSameNumber(x: string, y: string): boolean {
-  return x === y || (Number(x) === Number(y) && Number.isSafeInteger(Number(x)))
+  return x === y || (Number(x) === Number(y) && decimalOf(x) === decimalOf(y))
+}
+
+/** The same text for the same value: its digits without the zeros around them, and the exponent of the last one. */
+function decimalOf(number: string): string {
+  const [mantissa = '', exponent = '0'] = number.toLowerCase().split('e')
+  const [whole = '', fraction = ''] = mantissa.replace('-', '').split('.')
+  const digits = whole + fraction
+  let [from, to] = [0, digits.length]
+  while (digits[from] === '0') from++
+  while (to > from && digits[to - 1] === '0') to--
+  if (from === to) return '0'
+  const sign = mantissa.startsWith('-') ? '-' : ''
+  return `${sign}${digits.slice(from, to)}e${Number(exponent) - fraction.length + digits.length - to}`
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { deriveAttemptId, deriveMessageId, isUuid } from './message-id.ts'
+import { deriveAttemptId, deriveMessageId, idFloorOf, isUuid } from './message-id.ts'
 
 const record = {
   cluster: '5L6g3nShT-eMCtK--X86sw',
@@ -24,6 +24,24 @@ test('ids sort by the records’ time', () => {
     deriveMessageId({ ...record, timestamp }),
   )
   expect([...ids].sort()).toEqual(ids)
+})
+
+test('a time beyond 48 bits is the last that an id can say', () => {
+  const timeOf = (timestamp: bigint) => deriveMessageId({ ...record, timestamp }).slice(0, 13)
+  expect(timeOf(2n ** 48n - 2n)).toBe('ffffffff-fffe')
+  for (const timestamp of [2n ** 48n - 1n, 2n ** 48n, 2n ** 63n - 1n]) expect(timeOf(timestamp)).toBe('ffffffff-ffff')
+})
+
+test.each([
+  [-1, '00000000-0000-0000-0000-000000000000'],
+  [1.9, '00000000-0001-0000-0000-000000000000'],
+  [1_771_583_400_000, '019c7a99-6840-0000-0000-000000000000'],
+  [2 ** 48, 'ffffffff-ffff-0000-0000-000000000000'],
+])('the smallest id of the time %d is %s', (ms, id) => expect(idFloorOf(ms)).toBe(id))
+
+test('a UUID is told in any case, and nothing around it', () => {
+  const id = deriveMessageId(record)
+  expect([id, id.toUpperCase(), `${id}0`, `0${id}`, `${id}\n`].map(isUuid)).toEqual([true, true, false, false, false])
 })
 
 test('any record has a valid UUIDv7, and records at different coordinates have different ones', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { textForPostgres } from './text-for-postgres.ts'
+import { isStorableText, textForPostgres } from './text-for-postgres.ts'
 
 describe('text for a PostgreSQL column', () => {
   test('ordinary text stays as it is', () => {
@@ -40,3 +40,10 @@ describe('text for a PostgreSQL column', () => {
     )
   })
 })
+
+test.each([
+  ['größe 🚚', true],
+  ['', true],
+  ['a\0', false],
+  ['\ud83d', false],
+])('%o is stored as it is: %s', (text, isStorable) => expect(isStorableText(text)).toBe(isStorable))

@@ -320,6 +320,11 @@ test('a bounded page says how far the search has come, and how many rows it look
   const signal = new AbortController().signal
   const page = await findPage(service.sql, { search, seal, cursor: undefined, limit: 1, signal, effort })
   expect(page).toMatchObject({ rows: [], bounded: true, examined: 3, searchedTo: new Date(0x0198_0007_0000) })
+  const further = await findPage(service.sql, {
+    ...{ search, seal, cursor: undefined, limit: 2, signal, effort: { examine: 3, budgetMs: 60_000 } },
+  })
+  // The rows of the statement that came to the end of the list are those that it found.
+  expect(further).toMatchObject({ rows: [{ id: at(0) }], bounded: false, examined: 10, searchedTo: null })
   const whole = await list('messages?error_class=Rare')
   expect(whole.pagination).toMatchObject({ searched_to: null, bounded: false })
 })

@@ -37,23 +37,21 @@ export function decimal(value: Buffer | null): bigint | null {
 }
 
 /**
- * A number as Spring writes it: int32 or int64 big-endian, or one unsigned byte (KafkaHeaders' javadoc;
- * `DeadLetterRecordManager.maybeAddOriginalHeaders`). Tools that rewrite headers leave decimal text
- * instead. The two never meet: four or eight printable bytes would be a number above 538 million,
+ * A number as Spring writes it: int32 or int64 big-endian (`DeadLetterRecordManager.maybeAddOriginalHeaders`).
+ * Tools that rewrite headers leave decimal text instead. The two never meet: four or eight printable bytes would be a number above 538 million,
  * or above 2.3 × 10¹⁸, which no partition, offset or timestamp reaches.
  */
 export function fixedInteger(value: Buffer | null): bigint | null {
   if (value === null) return null
   if (isPrintable(value)) return decimal(value)
   if (value.length === 8) return value.readBigInt64BE()
-  if (value.length === 4) return BigInt(value.readInt32BE())
-  return value.length === 1 ? BigInt(value[0]!) : null
+  return value.length === 4 ? BigInt(value.readInt32BE()) : null
 }
 
 /** As `fixedInteger`, of any length up to eight bytes: Java's `BigInteger.toByteArray()`, in two's complement. */
 export function variableInteger(value: Buffer | null): bigint | null {
-  if (value === null || value.length === 0) return null
-  if (value.length > 1 && isPrintable(value)) return decimal(value)
+  if (value === null) return null
+  if (isPrintable(value)) return decimal(value)
   return value.length <= 8 ? BigInt.asIntN(value.length * 8, BigInt(`0x${value.toString('hex')}`)) : null
 }
 

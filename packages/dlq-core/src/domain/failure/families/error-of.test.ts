@@ -18,6 +18,19 @@ test('traces of Windows and without frames are read alike', () => {
     { errorClass: 'a.B', errorMessage: 'x' },
     { errorClass: 'a.C', errorMessage: 'z' },
   ])
+  const bare = 'a.B: x\nCaused by: a.C\nCaused by: a.D: y'
+  expect(causeChain(bare).map(({ errorMessage }) => errorMessage)).toEqual(['x', null, 'y'])
+})
+
+test.each(['\n\tSuppressed: a.C: y', '\n    at read (read.js:1:1)'])('a message ends before %o', (rest) => {
+  expect(causeChain(`a.B: x${rest}`)).toEqual([{ errorClass: 'a.B', errorMessage: 'x' }])
+})
+
+test('of a failed deserialization the root cause is the error, whether its header or its stack trace tells of it', () => {
+  const name = 'org.apache.kafka.common.errors.RecordDeserializationException'
+  const chain = 'Caused by: a.Wrapped: one\n\tat b\nCaused by: a.Root: last\n\tat c\n'
+  expect(errorOf([wrapper], `${name}: x\n\tat a\n${chain}`).errorClass).toBe('a.Root')
+  expect(errorOf([{ errorClass: name, errorMessage: 'x' }], `a.First: x\n\tat a\n${chain}`).errorClass).toBe('a.Root')
 })
 
 test.each(['', '\n', 'Traceback (most recent call last):\n  File "a.py"', 'Caused by: ', '\nCaused by: [CIRCULAR: x]'])(
@@ -41,7 +54,9 @@ test('where only a wrapper is known, it is the error', () => {
   expect(errorOf([], null)).toEqual({ errorClass: null, errorMessage: null })
 })
 
-test('a message without a class is kept', () => {
+test('a message without a class is kept, the first that says something', () => {
+  const nothing = [null, ' '].map((errorMessage) => ({ errorClass: null, errorMessage }))
+  expect(errorOf([...nothing, { errorClass: null, errorMessage: 'boom' }], null).errorMessage).toBe('boom')
   expect(errorOf([{ errorClass: null, errorMessage: 'boom' }], null)).toEqual({
     errorClass: null,
     errorMessage: 'boom',

@@ -27,6 +27,7 @@ test('the last set is read, with the record’s own timestamp', () => {
       consumerGroup: null,
       errorClass: 'app.OrderRejected',
       errorMessage: 'refused',
+      errorStacktrace: 'app.OrderRejected: refused\n\tat app.A.b(A.java:1)\n',
       attempts: null,
     },
   })

@@ -21,9 +21,19 @@ test('a deserialization error has its topic and its innermost cause, and no offs
   })
 })
 
-test('an error of another kind has its message', () => {
-  const record = entry({ type: 2, productionError: { errorMessage: 'Error producing' } })
-  expect(readFailure(record)).toMatchObject({ family: 'ksqldb', context: { errorMessage: 'Error producing' } })
+test.each(['recordProcessingError', 'productionError', 'serializationError', 'kafkaStreamsThreadError'])(
+  'a %s has its message where no cause says anything, and no topic where its name is empty',
+  (kind) => {
+    const record = entry({ type: 2, [kind]: { errorMessage: 'It failed', cause: [' ', null], topic: '' } })
+    expect(readFailure(record)).toMatchObject({
+      family: 'ksqldb',
+      context: { originalTopic: null, errorMessage: 'It failed' },
+    })
+  },
+)
+
+test('an error without any message has none', () => {
+  expect(readFailure(entry({ productionError: { errorMessage: '' } })).context.errorMessage).toBeNull()
 })
 
 test.each([

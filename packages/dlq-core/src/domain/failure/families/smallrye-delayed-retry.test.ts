@@ -77,6 +77,15 @@ test('coordinates that are incomplete are not borrowed from another set', () => 
   const without = (offset: string) => readFailure(deadLetter(headers.filter(([, value]) => value !== offset))).context
   expect(without('41')).toMatchObject({ originalTopic: 'orders', originalPartition: 1, originalOffset: null })
   expect(without('7')).toMatchObject({ originalTopic: 'orders', originalPartition: 1, originalOffset: 41n })
+  const again = [...set('orders', '99', 'again').filter(([, value]) => value !== '99'), ...headers]
+  expect(readFailure(deadLetter(again)).context).toMatchObject({ originalTopic: 'orders', originalOffset: null })
+})
+
+test('where no set names a main topic, the counter tells the attempts', () => {
+  const headers = [...set('orders_retry_10000', '7', 'second'), ...set('', '41', 'first')]
+  const read = (more: readonly (readonly [string, string])[]) => readFailure(deadLetter([...headers, ...more])).context
+  expect(read(counters)).toMatchObject({ originalTopic: null, originalTimestamp: 1_795_260_903_741n, attempts: 4 })
+  expect(read([])).toMatchObject({ originalTopic: null, originalOffset: null, attempts: null })
 })
 
 test('sets that a tool has regrouped by name are put together again', () => {

@@ -39,8 +39,14 @@ test('binary coordinates and the handler’s cause are read, the group from the 
   })
 })
 
-test('a DLQ topic of another name tells no group', () => {
-  expect(readFailure(deadLetter(set(9n, null))).context.consumerGroup).toBeNull()
+test.each(['orders.eu.dlq.billing', 'error.orders.us.billing', 'error.orders.eu.'])(
+  'the DLQ topic %s tells no group',
+  (topic) => expect(readFailure(deadLetter(set(9n, null), { topic })).context.consumerGroup).toBeNull(),
+)
+
+test('an original topic that is null is no part of a DLQ topic’s name', () => {
+  const record = deadLetter([['x-original-topic', null]], { topic: 'error.null.billing' })
+  expect(readFailure(record)).toMatchObject({ family: 'spring-cloud-stream', context: { consumerGroup: null } })
 })
 
 test('of repeated sets the last is read, without the older one’s message', () => {

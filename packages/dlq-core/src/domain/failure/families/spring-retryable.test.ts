@@ -56,6 +56,11 @@ test('coordinates, group, error and one attempt less than the header says are re
   })
 })
 
+test('without a counter its original topic tells the family', () => {
+  const record = deadLetter([...original, ...exception])
+  expect(readFailure(record)).toMatchObject({ family: 'spring-retryable', context: { attempts: null } })
+})
+
 test('where every hop left its own counter, the last one counts', () => {
   const record = deadLetter([...original, ...retryTopic(int32(2)), ...retryTopic(int32(3)), ...retryTopic(int32(4))])
   expect(readFailure(record).context.attempts).toBe(3)
@@ -64,7 +69,11 @@ test('where every hop left its own counter, the last one counts', () => {
 test.each([
   ['one byte', Buffer.from([4]), 3],
   ['one byte beyond 127', Buffer.from([200]), 199],
+  ['one byte that could be a digit', Buffer.from('4'), 51],
   ['zero', int32(0), null],
+  ['one', int32(1), 0],
+  ['the most that Spring accepts', int32(32_767), 32_766],
+  ['one more', int32(32_768), null],
   ['more than Spring accepts', int32(1_000_000), null],
   ['text', Buffer.from('many'), null],
   ['nothing', Buffer.alloc(0), null],
@@ -73,6 +82,8 @@ test.each([
 })
 
 test('without kafka_original-timestamp the variable-length timestamp stands in', () => {
+  const both = deadLetter([...original, ['retry_topic-original-timestamp', Buffer.from([0x7f])]])
+  expect(readFailure(both).context.originalTimestamp).toBe(timestamp)
   const read = (value: Buffer) =>
     readFailure(
       deadLetter([

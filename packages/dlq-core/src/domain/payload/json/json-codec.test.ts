@@ -32,6 +32,11 @@ describe('a value is checked against its JSON Schema', () => {
     expect(violationOf('"a"', { ...schema, $schema: 'http://json-schema.org/draft-07/schema#' })).toBeNull()
     expect(violationOf('"a"', schema)).toBeNull()
     expect(violationOf('"a"', { ...schema, $schema: 'https://json-schema.org/draft/2020-12/schema' })).not.toBeNull()
+    expect(violationOf('"a"', { ...schema, $schema: 'https://json-schema.org/draft/2019-09/schema' })).not.toBeNull()
+    // In draft 4 it is a yes or no.
+    const below = { maximum: 5, exclusiveMaximum: true }
+    expect(violationOf('5', { ...below, $schema: 'http://json-schema.org/draft-04/schema#' })).not.toBeNull()
+    expect(violationOf('4', { ...below, $schema: 'http://json-schema.org/draft-04/schema#' })).toBeNull()
   })
 
   test('whose references stand beside the id that it has', () => {
@@ -39,10 +44,26 @@ describe('a value is checked against its JSON Schema', () => {
     expect(violationOf('{"id":7,"total":{"cents":-1}}', named)).toMatch(/^\/total\/cents: /)
   })
 
+  test('which may be a yes or no to everything, as what it refers to may be', () => {
+    expect(violationOf('1', true)).toBeNull()
+    expect(violationOf('1', false)).not.toBeNull()
+    expect(violationOf('{"id":7,"total":{"cents":1}}', order, ['true', '{}', money])).toBeNull()
+  })
+
   test('and one that refers to what nobody has given cannot be checked', () => {
     expect(violationOf('{"id":7,"total":{}}', order, [])).toMatch(/^the schema cannot be checked: .*money\.json/)
   })
 })
+
+test('a value is the JSON behind its frame', () => {
+  const codec = createJsonCodec('{}', [])
+  expect(codec.read(Buffer.from('xx{"a": 1.10}'), 2)).toBe('{"a": 1.10}')
+  expect(() => codec.read(Buffer.from('xx{"a"'), 2)).toThrow('it is no JSON')
+})
+
+test.each(['{"$id":"own"}', '[]', 'true', 'null', 'no JSON'])('%s gets no name', (definition) =>
+  expect(namedJsonSchema(definition, 'money.json')).toBe(definition),
+)
 
 describe('a hostile schema', () => {
   const start = (work: () => string | null) => {

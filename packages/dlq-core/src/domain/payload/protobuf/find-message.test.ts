@@ -127,3 +127,22 @@ describe('a value of Protobuf', () => {
     })
   })
 })
+
+test.each([1, 125, 126, 127, 128, 197])(
+  'in a file without a package, a message whose name has %i letters is found',
+  (length) => {
+    const name = 'A'.repeat(length)
+    const definition = `syntax = "proto3"; message ${name} { string a = 1; message In { string b = 1; } }`
+    const { read } = createCodec({ ...source, definition })
+    const varint = (value: number) => (value < 0x80 ? [value] : [(value & 0x7f) | 0x80, value >> 7])
+    const ref = [0x0a, ...varint(length), ...Buffer.from(name)]
+    const value = [0x0a, 1, 0x78]
+    const bytes = (...frame: number[]) => Buffer.from([...frame, ...value])
+    expect(read(bytes(...varint(ref.length), ...ref), 0, { kind: 'name', named: null })).toBe('{"a":"x"}')
+    expect(read(bytes(0), 0, { kind: 'number' })).toBe('{"a":"x"}')
+    expect(read(bytes(1), 0, { kind: 'number' })).toBe('{"b":"x"}')
+    expect(read(bytes(2, 0), 0, { kind: 'indexes' })).toBe('{"a":"x"}')
+    expect(read(bytes(4, 0, 0), 0, { kind: 'indexes' })).toBe('{"b":"x"}')
+    expect(() => read(bytes(1), 0, { kind: 'indexes' })).toThrow('its frame has too many indexes')
+  },
+)

@@ -38,8 +38,8 @@ export function decimal(value: Buffer | null): bigint | null {
 
 /**
  * A number as Spring writes it: int32 or int64 big-endian (`DeadLetterRecordManager.maybeAddOriginalHeaders`).
- * Tools that rewrite headers leave decimal text instead. The two never meet: four or eight printable bytes would be a number above 538 million,
- * or above 2.3 × 10¹⁸, which no partition, offset or timestamp reaches.
+ * Tools that rewrite headers leave decimal text instead. The two never meet: four or eight printable bytes would
+ * be a number above 538 million, or above 2.3 × 10¹⁸, which no partition, offset or timestamp reaches.
  */
 export function fixedInteger(value: Buffer | null): bigint | null {
   if (value === null) return null

@@ -147,7 +147,10 @@ async function publishParts(
       }
       noteResult(search, result)
       const troubled = result.fault?.topics ?? []
-      const releasedForMs = Math.max(0, ...troubled.map(deps.cooldown.failed))
+      const askedMs = performance.now() - since
+      const releasedForMs = Math.max(0, ...troubled.map((topic) => deps.cooldown.failed(topic, askedMs)))
+      if (troubled.length > 0)
+        deps.log.warn({ topics: troubled, forMs: releasedForMs, error: result.fault!.error }, 'topics_left_alone')
       await settle(part.batchNumber, result.fault === null ? result : { ...result, releasedForMs })
       const going: Part[] = []
       for (const waiting of [...result.splitInto.map((records) => ({ ...part, records })), ...parts]) {
@@ -244,8 +247,10 @@ function noteCost(
 const pausedCooldownMs = 1000
 
 /** Leaves the topics alone that cannot be written to now. */
-function coolDown({ cooldown }: PublishDeps, { unavailable, paused }: Prepared): void {
-  for (const { topic } of unavailable) cooldown.add(topic)
+function coolDown({ cooldown, log }: PublishDeps, { unavailable, paused }: Prepared): void {
+  const topics = [...new Set(unavailable.map(({ topic }) => topic))]
+  for (const topic of topics) cooldown.add(topic)
+  if (topics.length > 0) log.warn({ topics, forMs: usualCooldownMs, error: unavailable[0]!.error }, 'topics_left_alone')
   for (const { topic } of paused) cooldown.add(topic, pausedCooldownMs)
 }
 

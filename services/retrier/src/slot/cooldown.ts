@@ -5,10 +5,10 @@ export type Cooldown = {
   has(topic: string): boolean
   add(topic: string, forMs?: number): void
   /**
-   * Kafka was asked for long, in vain: many seconds of a slot, in which nothing else is sent. Each time in a row the topic is
-   * left alone for twice as long. Returns for how long.
+   * Kafka was asked for `tookMs`, in vain: many seconds of a slot, in which nothing else is sent. Each time in a row the topic
+   * is left alone for twice as long. Several slots that ask at the same time fail once. Returns for how long.
    */
-  failed(topic: string): number
+  failed(topic: string, tookMs: number): number
   /** Something was sent to it. */
   published(topic: string): void
   /** Whether the last that was sent to it failed, so that it may again. */
@@ -20,8 +20,8 @@ const longestCooldownMs = 120_000
 
 export function createCooldown({ now }: { now: () => number }): Cooldown {
   const until = new Map<string, number>()
-  /** How often in a row. */
-  const failures = new Map<string, number>()
+  /** How often in a row, and when last. */
+  const failures = new Map<string, { inARow: number; at: number }>()
   const add = (topic: string, forMs = usualCooldownMs) => void until.set(topic, now() + forMs)
   return {
     has(topic) {
@@ -32,10 +32,13 @@ export function createCooldown({ now }: { now: () => number }): Cooldown {
       return false
     },
     add,
-    failed(topic) {
-      const before = failures.get(topic) ?? 0
-      failures.set(topic, before + 1)
-      const forMs = Math.min(usualCooldownMs * 2 ** before, longestCooldownMs)
+    failed(topic, tookMs) {
+      const at = now()
+      const last = failures.get(topic)
+      const isAlone = last === undefined || last.at <= at - tookMs
+      const inARow = (last?.inARow ?? 0) + (isAlone ? 1 : 0)
+      failures.set(topic, { inARow, at })
+      const forMs = Math.min(usualCooldownMs * 2 ** (inARow - 1), longestCooldownMs)
       add(topic, forMs)
       return forMs
     },

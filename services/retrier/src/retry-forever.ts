@@ -82,8 +82,9 @@ export async function retryForever(deps: RetryForeverDeps): Promise<void> {
       else log.warn({ topic, reason }, 'topic_held')
     },
   })
+  const cooldown = createCooldown({ now: monotonicNow })
   const note = async () => {
-    const held = holds.list()
+    const held = [...holds.list(), ...cooldown.list()]
     metrics.heldTopics.set(held.length)
     await noteRetrier(sql, { id: retrierId, publishes: publishMode, fault: breaker.fault(), held })
     return { more: false }
@@ -106,7 +107,7 @@ export async function retryForever(deps: RetryForeverDeps): Promise<void> {
       }),
       runLoop(() => endTopicPauses({ sql, log }), { name: 'end-pauses', intervalMs: sweepIntervalMs, signal, log }),
       runLoop(() => groupUngrouped({ sql }), { name: 'group', intervalMs: groupIntervalMs, signal, log }),
-      ...(publishMode === 'nothing' ? [] : [runSlots(deps, { publishMode, holds })]),
+      ...(publishMode === 'nothing' ? [] : [runSlots(deps, { publishMode, holds, cooldown })]),
     ])
   } finally {
     await forgetRetrier(sql, retrierId).catch((error) => log.debug({ error }, 'forget_retrier_failed'))
@@ -133,9 +134,9 @@ function publishModeOf(kafka: Kafka | null, settings: Config['retry']): Publishe
   return settings.delivery
 }
 
-type Publishing = { publishMode: Publishes } & Pick<SlotDeps, 'holds'>
+type Publishing = { publishMode: Publishes } & Pick<SlotDeps, 'holds' | 'cooldown'>
 
-async function runSlots(deps: RetryForeverDeps, { publishMode, holds }: Publishing): Promise<void> {
+async function runSlots(deps: RetryForeverDeps, { publishMode, holds, cooldown }: Publishing): Promise<void> {
   const { sql, slotSql, kafka, policies, metrics, breaker, log, signal, settings } = deps
   const { dlqPatterns, allowedTargets, dlqTopicsAmong } = deps
   const ledgerTopic = settings.ledger_topic
@@ -158,12 +159,11 @@ async function runSlots(deps: RetryForeverDeps, { publishMode, holds }: Publishi
     now: deps.databaseNow,
   })
   const slotDeps: SlotDeps = {
-    ...{ sql, reader: deps.reader, metrics, tracing: deps.tracing, log, signal, breaker, holds },
+    ...{ sql, reader: deps.reader, metrics, tracing: deps.tracing, log, signal, breaker, holds, cooldown },
     ...{ targets, dueTopics, turns, topicOrder, lags, policyOf, pauses, retryCounts },
     retrierId: deps.retrierId,
     createProducer: (slot, noteUnanswered) => createProducer(deps, { publishMode, slot, noteUnanswered }),
     loadPolicies: policies.load,
-    cooldown: createCooldown({ now: monotonicNow }),
     pendingSlots: createPendingSlots({ now: monotonicNow }),
     leaseMs: settings.lease,
     pollMs: settings.poll_interval,

@@ -147,10 +147,7 @@ async function publishParts(
       }
       noteResult(search, result)
       const troubled = result.fault?.topics ?? []
-      const askedMs = performance.now() - since
-      const releasedForMs = Math.max(0, ...troubled.map((topic) => deps.cooldown.failed(topic, askedMs)))
-      if (troubled.length > 0)
-        deps.log.warn({ topics: troubled, forMs: releasedForMs, error: result.fault!.error }, 'topics_left_alone')
+      const releasedForMs = result.fault === null ? 0 : leaveAlone(deps, result.fault, performance.now() - since)
       await settle(part.batchNumber, result.fault === null ? result : { ...result, releasedForMs })
       const going: Part[] = []
       for (const waiting of [...result.splitInto.map((records) => ({ ...part, records })), ...parts]) {
@@ -174,6 +171,17 @@ async function publishParts(
     deps.holds.endSearches(search)
   }
   return asideMs
+}
+
+/** Leaves the topics alone that Kafka was asked for in vain. Returns for how long. */
+function leaveAlone(
+  { cooldown, log }: PublishDeps,
+  { topics, error }: NonNullable<PublishResult['fault']>,
+  tookMs: number,
+): number {
+  const forMs = Math.max(0, ...(topics ?? []).map((topic) => cooldown.failed(topic, { tookMs, error })))
+  log.warn({ topics, forMs, error }, 'topics_left_alone')
+  return forMs
 }
 
 /** Messages whose partition a retrier has to read first are not claimed again at once. */
@@ -248,9 +256,10 @@ const pausedCooldownMs = 1000
 
 /** Leaves the topics alone that cannot be written to now. */
 function coolDown({ cooldown, log }: PublishDeps, { unavailable, paused }: Prepared): void {
-  const topics = [...new Set(unavailable.map(({ topic }) => topic))]
-  for (const topic of topics) cooldown.add(topic)
-  if (topics.length > 0) log.warn({ topics, forMs: usualCooldownMs, error: unavailable[0]!.error }, 'topics_left_alone')
+  const errors = new Map(unavailable.map(({ topic, error }) => [topic, error]))
+  for (const [topic, error] of errors) cooldown.cannotTake(topic, error)
+  if (errors.size > 0)
+    log.warn({ topics: [...errors.keys()], forMs: usualCooldownMs, error: unavailable[0]!.error }, 'topics_left_alone')
   for (const { topic } of paused) cooldown.add(topic, pausedCooldownMs)
 }
 

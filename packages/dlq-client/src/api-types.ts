@@ -2617,7 +2617,7 @@ export interface components {
                 /** @description Null: until somebody resumes it. */
                 until: string | null;
             }[];
-            /** @description Topics that are only probed, because records for them are refused in a row. */
+            /** @description Topics that are only probed, because records for them are refused in a row, or Kafka cannot take them now. */
             held_topics: {
                 topic: string;
                 reason: string;

@@ -178,12 +178,18 @@ describe('a stolen login', () => {
 })
 
 /** What the fleet's status says of it. */
-const faultOfIngester = async () =>
-  (await database.sql<{ fault: string | null }[]>`select fault from dlq.dlq_ingesters`)[0]?.fault
+const faultOf = async (name: string) =>
+  (await database.sql<{ fault: string | null }[]>`select fault from ${database.sql(`dlq.dlq_${name}s`)}`)[0]?.fault
+
+/** Why it is not ready; empty where it is. */
+const unreadyBy = async (name: string) => {
+  const answer = await fetch(`${fleet.get(name).url}/readyz`)
+  return answer.ok ? '' : await answer.text()
+}
 
 /**
- * What each ACL is missed by, in the words of the service that needs it. Describe comes with Read and with Write. `shows`: the
- * ingester's fault, too.
+ * What each ACL is missed by, in the words of the service that needs it. Describe comes with Read and with Write. `shows`: in
+ * /readyz and the fleet's status, too.
  */
 const missed: { acl: RegExp; says: string; send?: () => Promise<string>; restart?: true; shows?: true }[] = [
   { acl: /^ingester Group .* Read$/, says: 'Read on Group dlq-manager.default', shows: true },
@@ -201,9 +207,14 @@ const missed: { acl: RegExp; says: string; send?: () => Promise<string>; restart
   {
     acl: /^retrier TransactionalId .* Write$/,
     says: 'allow Describe and Write on TransactionalId dlq-retrier- (prefixed)',
+    shows: true,
   },
-  { acl: /^retrier Group .* Read$/, says: 'Read on Group dlq-retrier-ledger- (prefixed)' },
-  { acl: /^retrier Topic dlq-manager.ledger Read$/, says: 'allow Read and Describe on Topic dlq-manager.ledger' },
+  { acl: /^retrier Group .* Read$/, says: 'Read on Group dlq-retrier-ledger- (prefixed)', shows: true },
+  {
+    acl: /^retrier Topic dlq-manager.ledger Read$/,
+    says: 'allow Read and Describe on Topic dlq-manager.ledger',
+    shows: true,
+  },
 ]
 
 describe('with one ACL missing', () => {
@@ -220,10 +231,8 @@ describe('with one ACL missing', () => {
         if (restart) await restartService(acl.user)
         const key = await send()
         await eventually(() => expect(logOf(acl.user).slice(before)).toContain(says))
-        if (shows)
-          await eventually(async () =>
-            expect(await faultOfIngester()).toBe(`cannot read: Kafka does not allow ${says}`),
-          )
+        if (shows) await eventually(async () => expect(await unreadyBy(acl.user)).toContain(says))
+        if (shows) await eventually(async () => expect(await faultOf(acl.user)).toContain(says))
         if (send === sendDeadLetter) waiting.push(key)
       } finally {
         await cluster.allow(acl)
@@ -233,6 +242,7 @@ describe('with one ACL missing', () => {
         await database.sql`
         update dlq.dlq_messages set next_retry_at = now() where status = 'PENDING' and next_retry_at is null and record_key is not null`
         for (const key of waiting) expect(await statusOf(key)).toBe('RESOLVED')
+        expect(await unreadyBy(acl.user)).toBe('')
       })
     },
   )

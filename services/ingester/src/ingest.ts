@@ -41,7 +41,7 @@ import { createJoinedStore } from './store/join-stores.ts'
 import { logStored } from './store/log-stored.ts'
 import { spanDeadLetters } from './store/span-dead-letters.ts'
 import type { StoreDeps } from './store/store-batch.ts'
-import { createIngesterState, type IngesterState } from './watch/ingester-state.ts'
+import type { IngesterState } from './watch/ingester-state.ts'
 import { createLogWatch, lookEveryMs } from './watch/watch-logs.ts'
 
 export type IngestDeps = {
@@ -54,6 +54,7 @@ export type IngestDeps = {
   log: Log
   signal: AbortSignal
   metrics: IngesterMetrics
+  state: IngesterState
   tracing: Tracing
   groupId: string
   patterns: readonly string[]
@@ -79,7 +80,7 @@ const originsMs = 60_000
 
 /** Ingests until the signal aborts. */
 export async function ingest(deps: IngestDeps): Promise<void> {
-  const { reader, sql, log, signal, policies } = deps
+  const { reader, sql, log, signal, policies, state } = deps
   const configured = deps.settings.mappings
   // One array that changes in place: all that read records see what subscriptions say from the next batch on.
   const mappings: TopicMapping[] = [...configured]
@@ -88,10 +89,8 @@ export async function ingest(deps: IngestDeps): Promise<void> {
   const topicList = createTopicList(signal)
   const cluster = createClusterTopics({ ...deps, topicList, configured, mappings })
   const lookAgain = createWake()
-  const noteAgain = createWake()
-  const state = createIngesterState({ onChange: () => noteAgain.notify() })
   const note = () => noteIngester(sql, { id: deps.ingesterId, cluster: cluster.id() || null, ...state.now() })
-  const handlers = createHandlers(deps, { store, state, cluster, topicList, lookAgain })
+  const handlers = createHandlers(deps, { store, cluster, topicList, lookAgain })
 
   const discover = async () => {
     if (cluster.id() === '') await connect(deps)
@@ -126,7 +125,7 @@ export async function ingest(deps: IngestDeps): Promise<void> {
       loop('policies', policyPollMs, policies.refresh),
       loop('routes', policyPollMs, store.routes.refresh),
       loop('database-clock', measureClockMs, clock.measure),
-      loop('note', noteIntervalMs, () => note().then(() => ({ more: false })), noteAgain),
+      loop('note', noteIntervalMs, () => note().then(() => ({ more: false })), state.changed),
       loop(
         'candidates',
         candidatesMs,
@@ -181,7 +180,6 @@ type Handlers = Pick<ConsumeDeps, 'store' | (`on${string}` & keyof ConsumeDeps)>
 
 type HandlerDeps = {
   store: StoreDeps
-  state: IngesterState
   cluster: ClusterTopics
   topicList: TopicList
   /** kafkajs fails for all topics while a deleted one is on the list, so a fault is a reason to look at once. */
@@ -189,8 +187,8 @@ type HandlerDeps = {
 }
 
 /** What a consumer calls: to store a batch, and when something has happened. */
-function createHandlers(deps: IngestDeps, { store, state, cluster, topicList, lookAgain }: HandlerDeps): Handlers {
-  const { sql, log, metrics } = deps
+function createHandlers(deps: IngestDeps, { store, cluster, topicList, lookAgain }: HandlerDeps): Handlers {
+  const { sql, log, metrics, state } = deps
   const joined = createJoinedStore(store)
   return {
     async store(batch, options) {

@@ -15,13 +15,14 @@ import { readMessagesLate } from 'dlq-core/runtime/kafka/kafkajs-internals.ts'
 import { createTopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
 import { listen, operationsRoutes } from 'dlq-core/runtime/operations-server.ts'
 import { createPolicySource } from 'dlq-core/runtime/policy-source.ts'
-import { createReadiness } from 'dlq-core/runtime/readiness.ts'
+import { createReadiness, faultFree } from 'dlq-core/runtime/readiness.ts'
 import { runLoop } from 'dlq-core/runtime/run-loop.ts'
 import { runService } from 'dlq-core/runtime/run-service.ts'
 import { createSchemaFetcher, schemasPollMs } from 'dlq-core/runtime/schemas/fetch-schemas.ts'
 import { createPayloadReader } from 'dlq-core/runtime/schemas/payload-reader.ts'
 import { ingest } from './ingest.ts'
 import { createIngesterMetrics } from './ingester-metrics.ts'
+import { createIngesterState } from './watch/ingester-state.ts'
 
 await runService(
   { name: 'ingester', needs: ['database', 'kafka'], heapGrowth: 45 },
@@ -41,7 +42,12 @@ await runService(
       stack.adopt(createTopicReader(kafka), (reader) => reader.disconnect()),
       pools.originals,
     )
-    const readiness = createReadiness({ database: () => pingForChanges(sql), kafka: () => admin.describeCluster() })
+    const state = createIngesterState()
+    const readiness = createReadiness({
+      database: () => pingForChanges(sql),
+      kafka: () => admin.describeCluster(),
+      ingestion: faultFree(() => state.now().fault),
+    })
 
     const app = operationsRoutes({ registry, readiness })
     const server = stack.adopt(await listen(app, { ...config.server, port: config.server.port ?? 8081 }), (server) =>
@@ -65,6 +71,7 @@ await runService(
       log,
       signal,
       metrics: createIngesterMetrics(registry),
+      state,
       pool: pools.fetches,
       maxValueBytes,
       tracing,

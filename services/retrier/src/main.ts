@@ -22,7 +22,7 @@ import { connectKafka } from 'dlq-core/runtime/kafka/kafka.ts'
 import { createTopicReader, type TopicReader } from 'dlq-core/runtime/kafka/topic-reader.ts'
 import { listen, operationsRoutes } from 'dlq-core/runtime/operations-server.ts'
 import { createPolicySource, policyPollMs } from 'dlq-core/runtime/policy-source.ts'
-import { createReadiness } from 'dlq-core/runtime/readiness.ts'
+import { createReadiness, faultFree } from 'dlq-core/runtime/readiness.ts'
 import { runLoop } from 'dlq-core/runtime/run-loop.ts'
 import { runService } from 'dlq-core/runtime/run-service.ts'
 import { createSchemaFetcher, schemasPollMs } from 'dlq-core/runtime/schemas/fetch-schemas.ts'
@@ -41,7 +41,7 @@ import { type OriginDeps, originJob, originTasks } from './origins/origin-jobs.t
 import { createReaderWatch } from './readers/reader-watch.ts'
 import { createVerdictMetrics } from './readers/verdict-counter.ts'
 import { createRetrierMetrics } from './retrier-metrics.ts'
-import { retryForever } from './retry-forever.ts'
+import { createReportedBreaker, retryForever } from './retry-forever.ts'
 import { recoverRuns, recoveryJob } from './runs/recover-runs.ts'
 import { createRunMetrics, gaugeRuns } from './runs/run-metrics.ts'
 import { createRunWorkflows } from './runs/run-workflows.ts'
@@ -72,9 +72,14 @@ await runService(
     const jobSql = stack.adopt(connectJobs(config, { log, login }), (sql) => sql.end({ timeout: 5 }))
     const kafka = config.kafka.brokers ? connectKafka(config.kafka as KafkaConfig, log, () => latest().kafka) : null
     const admin = kafka && stack.adopt(kafka.admin(), (admin) => admin.disconnect())
+    const metrics = createRetrierMetrics(registry)
+    const breaker = createReportedBreaker({ metrics, log })
     const readiness = createReadiness({
       database: () => pingForChanges(sql),
-      ...(admin && { kafka: () => admin.connect().then(() => admin.describeCluster()) }),
+      ...(admin && {
+        kafka: () => admin.connect().then(() => admin.describeCluster()),
+        publishing: faultFree(breaker.fault),
+      }),
     })
     const policies = createPolicySource({ sql, log, configured: policyLayersOf(config) })
     const lookAtReaders =
@@ -185,7 +190,8 @@ await runService(
         kafka,
         reader: originalReader,
         policies,
-        metrics: createRetrierMetrics(registry),
+        metrics,
+        breaker,
         tracing,
         log,
         signal,

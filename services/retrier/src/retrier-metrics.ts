@@ -46,7 +46,7 @@ export function createRetrierMetrics(registry: Registry) {
     }),
     heldTopics: new Gauge({
       name: 'dlq_retry_held_topics',
-      help: 'Topics that this retrier only probes, because their records were refused in a row.',
+      help: 'Topics that this retrier only probes, because their records were refused in a row, or Kafka cannot take them now.',
       registers,
     }),
     unheld: countFromZero(

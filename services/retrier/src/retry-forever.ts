@@ -26,7 +26,7 @@ import type { NoteUnanswered } from './publish/slot-producer.ts'
 import { createTargetTopics } from './publish/target-topics.ts'
 import { createTransactionalProducer } from './publish/transactional-producer.ts'
 import type { RetrierMetrics } from './retrier-metrics.ts'
-import { createBreaker } from './slot/breaker.ts'
+import { type Breaker, createBreaker } from './slot/breaker.ts'
 import { createCooldown } from './slot/cooldown.ts'
 import type { PassFaultPoint } from './slot/fault-points.ts'
 import { createPendingSlots } from './slot/pending-slots.ts'
@@ -45,6 +45,7 @@ export type RetryForeverDeps = {
   reader: LastLookDeps['reader']
   policies: PolicySource
   metrics: RetrierMetrics
+  breaker: Breaker
   tracing: Tracing
   log: Log
   signal: AbortSignal
@@ -72,13 +73,8 @@ const transactionTimeoutMs = 60_000
 
 /** Retries due messages until the signal aborts. Without Kafka it only tells others that it publishes nothing. */
 export async function retryForever(deps: RetryForeverDeps): Promise<void> {
-  const { sql, kafka, metrics, log, signal, settings, retrierId } = deps
+  const { sql, kafka, metrics, breaker, log, signal, settings, retrierId } = deps
   const publishMode = publishModeOf(kafka, settings)
-  const breaker = createBreaker({
-    now: monotonicNow,
-    random: Math.random,
-    onChange: createBreakerReport({ metrics, log }),
-  })
   const holds = createTopicHolds({
     now: monotonicNow,
     onChange: (topic, reason) => {
@@ -86,8 +82,9 @@ export async function retryForever(deps: RetryForeverDeps): Promise<void> {
       else log.warn({ topic, reason }, 'topic_held')
     },
   })
+  const cooldown = createCooldown({ now: monotonicNow })
   const note = async () => {
-    const held = holds.list()
+    const held = [...holds.list(), ...cooldown.list()]
     metrics.heldTopics.set(held.length)
     await noteRetrier(sql, { id: retrierId, publishes: publishMode, fault: breaker.fault(), held })
     return { more: false }
@@ -110,7 +107,7 @@ export async function retryForever(deps: RetryForeverDeps): Promise<void> {
       }),
       runLoop(() => endTopicPauses({ sql, log }), { name: 'end-pauses', intervalMs: sweepIntervalMs, signal, log }),
       runLoop(() => groupUngrouped({ sql }), { name: 'group', intervalMs: groupIntervalMs, signal, log }),
-      ...(publishMode === 'nothing' ? [] : [runSlots(deps, { publishMode, breaker, holds })]),
+      ...(publishMode === 'nothing' ? [] : [runSlots(deps, { publishMode, holds, cooldown })]),
     ])
   } finally {
     await forgetRetrier(sql, retrierId).catch((error) => log.debug({ error }, 'forget_retrier_failed'))
@@ -118,16 +115,17 @@ export async function retryForever(deps: RetryForeverDeps): Promise<void> {
 }
 
 /** Says once that Kafka is away, again where the reason is another, and once that it is back. */
-function createBreakerReport({ metrics, log }: Pick<RetryForeverDeps, 'metrics' | 'log'>) {
+export function createReportedBreaker({ metrics, log }: Pick<RetryForeverDeps, 'metrics' | 'log'>): Breaker {
   let faults = 0
   let said: string | null = null
-  return (reason: string | null): void => {
+  const onChange = (reason: string | null): void => {
     metrics.breakerOpen.set(reason === null ? 0 : 1)
     if (reason === null) log.info({ faults }, 'kafka_back')
     else log[reason === said ? 'debug' : 'warn']({ reason }, 'kafka_away')
     faults = reason === null ? 0 : faults + 1
     said = reason
   }
+  return createBreaker({ now: monotonicNow, random: Math.random, onChange })
 }
 
 function publishModeOf(kafka: Kafka | null, settings: Config['retry']): Publishes {
@@ -136,10 +134,10 @@ function publishModeOf(kafka: Kafka | null, settings: Config['retry']): Publishe
   return settings.delivery
 }
 
-type Publishing = { publishMode: Publishes } & Pick<SlotDeps, 'breaker' | 'holds'>
+type Publishing = { publishMode: Publishes } & Pick<SlotDeps, 'holds' | 'cooldown'>
 
-async function runSlots(deps: RetryForeverDeps, { publishMode, breaker, holds }: Publishing): Promise<void> {
-  const { sql, slotSql, kafka, policies, metrics, log, signal, settings } = deps
+async function runSlots(deps: RetryForeverDeps, { publishMode, holds, cooldown }: Publishing): Promise<void> {
+  const { sql, slotSql, kafka, policies, metrics, breaker, log, signal, settings } = deps
   const { dlqPatterns, allowedTargets, dlqTopicsAmong } = deps
   const ledgerTopic = settings.ledger_topic
   const targets =
@@ -161,12 +159,11 @@ async function runSlots(deps: RetryForeverDeps, { publishMode, breaker, holds }:
     now: deps.databaseNow,
   })
   const slotDeps: SlotDeps = {
-    ...{ sql, reader: deps.reader, metrics, tracing: deps.tracing, log, signal, breaker, holds },
+    ...{ sql, reader: deps.reader, metrics, tracing: deps.tracing, log, signal, breaker, holds, cooldown },
     ...{ targets, dueTopics, turns, topicOrder, lags, policyOf, pauses, retryCounts },
     retrierId: deps.retrierId,
     createProducer: (slot, noteUnanswered) => createProducer(deps, { publishMode, slot, noteUnanswered }),
     loadPolicies: policies.load,
-    cooldown: createCooldown({ now: monotonicNow }),
     pendingSlots: createPendingSlots({ now: monotonicNow }),
     leaseMs: settings.lease,
     pollMs: settings.poll_interval,

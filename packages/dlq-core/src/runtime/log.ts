@@ -24,3 +24,22 @@ export function serializeError(error: unknown): unknown {
   const hint = isSchemaOlder(error) ? `the database ${wantsMigrations}` : undefined
   return { name, message, code, hint, stack, ...(cause === undefined ? {} : { cause: serializeError(cause) }) }
 }
+
+/** The first faults in a row, and how long one is known that stays the same. */
+const [toldAtFirst, knownForMs] = [6, 60_000]
+
+/**
+ * Says of each fault in a row whether it is worth a line. While the database is away, each loop of a service meets the same
+ * fault every few seconds.
+ */
+export function createFaultNews({ now = () => performance.now() } = {}): (error: unknown) => boolean {
+  let count = 0
+  let told = { text: '', at: 0 }
+  return (error) => {
+    count += 1
+    const [text, at] = [String(error), now()]
+    const isNews = count <= toldAtFirst || text !== told.text || at - told.at >= knownForMs
+    if (isNews) told = { text, at }
+    return isNews
+  }
+}

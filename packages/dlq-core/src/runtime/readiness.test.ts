@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createReadiness } from './readiness.ts'
+import { createReadiness, faultFree } from './readiness.ts'
 
 const never = () => new Promise<never>(() => {})
 
@@ -14,6 +14,14 @@ test('a check that fails says why, and the others are still made', async () => {
     kafka: async () => undefined,
   })
   expect(await readiness.check()).toEqual({ ready: false, checks: { database: 'connection refused', kafka: 'ok' } })
+})
+
+test('a service is not ready while it has met a fault', async () => {
+  let fault: string | null = 'an ACL is missing'
+  const readiness = createReadiness({ publishing: faultFree(() => fault) })
+  expect(await readiness.check()).toEqual({ ready: false, checks: { publishing: 'an ACL is missing' } })
+  fault = null
+  expect((await readiness.check()).ready).toBe(true)
 })
 
 test.each([

@@ -8,6 +8,14 @@ export type Readiness = {
   drain(): void
 }
 
+/** A check that asks nobody: it fails while the service has met a fault. */
+export function faultFree(fault: () => string | null): Check {
+  return async () => {
+    const why = fault()
+    if (why !== null) throw new Error(why)
+  }
+}
+
 export function createReadiness(checks: Readonly<Record<string, Check>>, { timeoutMs = 2000 } = {}): Readiness {
   const running = new Map<string, Promise<string>>()
   let draining = false

@@ -115,6 +115,20 @@ describe('runLoop', () => {
     ])
   })
 
+  test('does not tell each time of a fault that stays', async () => {
+    const { running, lines } = loop(
+      async (count, stop) => {
+        if (count <= 20) throw new Error(count === 10 ? 'another' : 'away')
+        stop()
+        return { more: false }
+      },
+      { maxBackoffMs: 1 },
+    )
+    await running
+    expect(lines.map(({ failures }) => failures)).toEqual([1, 2, 3, 4, 5, 6, 10, 11, 20])
+    expect(lines.at(-1)!.event).toBe('loop_recovered')
+  })
+
   test('doubles the wait after each error, up to its bound', async () => {
     const { running, lines } = loop(
       async (count, stop) => {

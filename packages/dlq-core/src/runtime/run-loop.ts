@@ -1,7 +1,7 @@
 // The loop around a pass. A pass does one bounded piece of work and returns; the loop owns the
 // interval, the backoff after errors, and the stop. Tests call the pass and never sleep.
 
-import type { Log } from './log.ts'
+import { createFaultNews, type Log } from './log.ts'
 
 export type LoopOptions = {
   name: string
@@ -21,11 +21,13 @@ export type PassResult = { more: boolean; waitMs?: number }
 export async function runLoop(pass: () => Promise<PassResult>, options: LoopOptions): Promise<void> {
   const { name, intervalMs, signal, log, wake = createWake(), maxBackoffMs = 5000 } = options
   let failures = 0
+  let isNews = createFaultNews()
   while (!signal.aborted) {
     try {
       const { more, waitMs = intervalMs } = await pass()
       if (failures > 0) log.info({ loop: name, failures }, 'loop_recovered')
       failures = 0
+      isNews = createFaultNews()
       // Even a loop that always has more work must let timers and I/O run.
       if (more) await new Promise((resolve) => setImmediate(resolve))
       else await wake.wait(waitMs * (0.9 + Math.random() * 0.2), signal)
@@ -34,10 +36,8 @@ export async function runLoop(pass: () => Promise<PassResult>, options: LoopOpti
       failures += 1
       const backoffMs = Math.min(100 * 2 ** failures, maxBackoffMs)
       // The first failure may be transient; one that stays needs a person.
-      log[failures < 3 ? 'info' : failures < 6 ? 'warn' : 'error'](
-        { loop: name, failures, backoffMs, error },
-        'loop_failed',
-      )
+      const level = failures < 3 ? 'info' : failures < 6 ? 'warn' : 'error'
+      if (isNews(error)) log[level]({ loop: name, failures, backoffMs, error }, 'loop_failed')
       await createWake().wait(backoffMs, signal)
     }
   }

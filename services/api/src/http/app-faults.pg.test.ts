@@ -258,6 +258,22 @@ test('a change while the database takes none is answered with 503, and lists are
   }
 })
 
+test('a change while the disk of the database is full is answered with 503, and why', async () => {
+  const id = await insertMessageRow(database.sql, { dlq_topic: 'orders.dlq.v1', status: 'DEAD' })
+  await database.sql.unsafe(`
+    create function disk_is_full() returns trigger language plpgsql as
+      $$begin raise 'could not extend file' using errcode = 'disk_full'; end$$;
+    create trigger full_disk before update on dlq.dlq_messages for each row execute function disk_is_full()`)
+  try {
+    expect(await answerOf(createTestApp(service.sql)(`POST /api/v1/dlq/messages/${id}/revive`))).toEqual({
+      status: 503,
+      body: errorOf('SYS_DLQ_UNAVAILABLE', 'the database cannot write: its disk is full; try again in a moment'),
+    })
+  } finally {
+    await database.sql.unsafe('drop function disk_is_full cascade')
+  }
+})
+
 test.each([
   ['lock_timeout', 'the database is changing the same rows for somebody else; try again in a moment'],
   ['statement_timeout', 'the database took longer than database.statement_timeout allows; try again in a moment'],

@@ -6,6 +6,7 @@ import type { Config } from 'dlq-core/runtime/config/config-schema.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
 import {
   isDatabaseAway,
+  isDiskFull,
   isFull,
   isLocked,
   isLoginRefused,
@@ -165,6 +166,7 @@ function whyAway(error: Error): string {
   if (isLoginRefused(error)) return 'refuses the login of this service'
   if (isLocked(error)) return 'is changing the same rows for somebody else'
   if (isFull(error)) return 'opens no further connection: max_connections, or a limit of its own, is reached'
+  if (isDiskFull(error)) return 'cannot write: its disk is full'
   if (isTooSlow(error)) return 'took longer than database.statement_timeout allows'
   return 'does not answer'
 }

@@ -81,10 +81,18 @@ async function whyHeldUp(
     ratePerSecond: run.rate_per_second,
     withoutKafka: status.retriers.length > 0 && status.retriers.every(({ publishes }) => publishes === 'nothing'),
     withoutRetriers: status.retriers.length === 0,
+    kafkaFault: kafkaFault(status.retriers, scope),
     waiting: waitingOf(run),
     quietForMs: quietForMs(run, new Date()),
     topics: described,
   })
+}
+
+/** Null where one of the retriers can publish. A fault may name any topic. */
+function kafkaFault(retriers: readonly { fault: string | null }[], scope: TopicScope): string | null {
+  const fault = retriers[0]?.fault ?? null
+  if (fault === null || retriers.some((retrier) => retrier.fault === null)) return null
+  return scope === null ? fault : 'Kafka is away, or refuses'
 }
 
 function quietForMs(run: RunView, now: Date): number | null {

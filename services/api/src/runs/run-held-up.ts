@@ -23,6 +23,8 @@ export type RunFacts = {
   readonly withoutKafka: boolean
   /** Whether no retrier was seen lately. */
   readonly withoutRetriers: boolean
+  /** Why no retrier can publish; null where one can. */
+  readonly kafkaFault: string | null
   readonly waiting: number
   /** Milliseconds for which the canary still has to be quiet; null where no canary is being watched. */
   readonly quietForMs: number | null
@@ -40,15 +42,17 @@ export function runHeldUpBy(facts: RunFacts): string[] {
   if (status === 'paused') reasons.push(`it is paused${statusReason === null ? '' : `: ${statusReason}`}`)
   if (status !== 'running') return reasons
   if (facts.withoutKafka && waiting > 0) reasons.push('no retrier has Kafka configured')
-  if (quietForMs !== null)
-    reasons.push(
-      waiting > 0
-        ? `its canary waits for the outcome of ${waiting} messages`
-        : `its canary has to be quiet for ${Math.ceil(quietForMs / 1000)} s more`,
-    )
+  if (facts.kafkaFault !== null && waiting > 0) reasons.push(`no retrier can publish: ${facts.kafkaFault}`)
+  if (quietForMs !== null) reasons.push(canaryReason(waiting, quietForMs))
   if (waiting === 0) return reasons
   if (ratePerSecond !== null) reasons.push(`its rate: ${ratePerSecond} a second`)
   return [...reasons, ...topics.flatMap(topicReasons)]
+}
+
+function canaryReason(waiting: number, quietForMs: number): string {
+  if (waiting > 0) return `its canary waits for the outcome of ${waiting} messages`
+  if (quietForMs > 0) return `its canary has to be quiet for ${Math.ceil(quietForMs / 1000)} s more`
+  return 'its canary waits until its messages were read, and stayed away'
 }
 
 function topicReasons({ topic, policy, paused, lagging, refused }: TopicOfRun): string[] {

@@ -2,7 +2,7 @@
 // kafkajs sends them only when the handler asks.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Log } from 'dlq-core/runtime/log.ts'
+import { createFaultNews, type Log } from 'dlq-core/runtime/log.ts'
 import type { EachBatchPayload } from 'kafkajs'
 
 const heartbeatIntervalMs = 1000
@@ -25,6 +25,7 @@ export async function untilStored<T>(
   session: Session,
   log: Log,
 ): Promise<T | null> {
+  const isNews = createFaultNews()
   for (let failures = 0; session.isRunning() && !session.isStale(); ) {
     let storeFailed = false
     const storing = store().catch((error) => {
@@ -38,7 +39,8 @@ export async function untilStored<T>(
       if (!storeFailed) throw error
       failures += 1
       const backoffMs = Math.min(100 * 2 ** failures, maxBackoffMs)
-      log[failures < 3 ? 'info' : 'warn']({ topic, partition, failures, backoffMs, error }, 'store_failed')
+      const level = failures < 3 ? 'info' : 'warn'
+      if (isNews(error)) log[level]({ topic, partition, failures, backoffMs, error }, 'store_failed')
       await withHeartbeats(sleep(backoffMs), session)
     }
   }

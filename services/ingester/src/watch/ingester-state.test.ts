@@ -2,8 +2,9 @@ import { expect, test } from 'vitest'
 import { createIngesterState } from './ingester-state.ts'
 
 test('an ingester tells what it reads, and what keeps it from that until it goes on', () => {
+  const state = createIngesterState()
   let changes = 0
-  const state = createIngesterState({ onChange: () => (changes += 1) })
+  state.changed.notify = () => (changes += 1)
   expect(state.now()).toEqual({ assignment: [], fault: null })
   state.cannotRead('no broker')
   state.assigned({ b: [1, 0], a: [2], none: [] })

@@ -39,6 +39,7 @@ import type { Transaction } from 'dlq-core/runtime/database/database.ts'
 import { eraseReasons } from 'saga-core/store/saga-store.ts'
 import { type Chunk, defineWorkflow, PermanentStepError, type Step, type Workflow } from 'saga-core/workflow.ts'
 import { selectChunk } from '../runs/select-chunk.ts'
+import { whilePaused } from '../runs/while-paused.ts'
 
 type RunPayload = { run_id: string }
 type EraseStep = Step<RunPayload>
@@ -50,7 +51,6 @@ const eraseSize = 200
 const archivePiece = 5000
 const textsPiece = 1000
 const mostKeys = 10_000
-const whilePaused = { isLast: false, afterMs: 5000 } as const
 
 /** The workflow. `admit` is that of all runs. */
 export function eraseWorkflow(admit: EraseStep): Workflow<RunPayload> {

@@ -16,6 +16,7 @@ import { springDeadLetter } from 'dlq-testing/rows/spring-dead-letter.ts'
 import type { Chunk } from 'saga-core/workflow.ts'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createRunWorkflows } from '../runs/run-workflows.ts'
+import { whilePaused } from '../runs/while-paused.ts'
 import { compareMessage } from './compare-message.ts'
 
 const database = useDatabase()
@@ -226,8 +227,8 @@ describe('a run', () => {
     const paused = await enter([await insert('{"amount":1.5}')], { adopts: true })
     await chunkOf(paused, 'admit')
     const pause = () => moveRun(service.sql, { id: paused, from: ['running'], to: 'paused' }).then(() => {})
-    expect(await chunkOf(paused, 'compare', pause)).toMatchObject({ isLast: false, afterMs: 5000 })
-    expect(await chunkOf(paused, 'compare')).toMatchObject({ isLast: false, afterMs: 5000 })
+    expect(await chunkOf(paused, 'compare', pause)).toEqual(whilePaused)
+    expect(await chunkOf(paused, 'compare')).toEqual(whilePaused)
     expect(await read(paused)).toMatchObject({ done: 0, step_taken: 0 })
     await moveRun(service.sql, { id: paused, from: ['paused'], to: 'running' })
     expect(await chunkOf(paused, 'compare')).toMatchObject({ isLast: true })

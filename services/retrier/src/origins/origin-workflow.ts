@@ -11,6 +11,7 @@ import type { Transaction } from 'dlq-core/runtime/database/database.ts'
 import { type Chunk, defineWorkflow, PermanentStepError, type Step, type Workflow } from 'saga-core/workflow.ts'
 import { noteAll } from '../runs/note-skipped.ts'
 import { type SelectedChunk, selectChunk } from '../runs/select-chunk.ts'
+import { whilePaused } from '../runs/while-paused.ts'
 import { type Fetched, fetchAll, isComparable, storeComparison } from './compare-message.ts'
 import type { OriginDeps } from './origin-jobs.ts'
 
@@ -22,7 +23,6 @@ type Prepared = { before: string | null; selected: SelectedChunk; fetched: Reado
 /** Scattered originals are one fetch each, and a chunk may make 200 in ten seconds. */
 const chunkSize = 100
 const bounds = { timeoutMs: 60_000, retry: { maxAttempts: 20, delayMs: 500, maxDelayMs: 30_000 } }
-const whilePaused = { isLast: false, afterMs: 5000 } as const
 
 /** The workflow. `admit` is that of all runs. */
 export function originWorkflow(deps: OriginDeps, admit: Step<RunPayload>): Workflow<RunPayload> {

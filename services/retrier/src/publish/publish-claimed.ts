@@ -147,7 +147,7 @@ async function publishParts(
       }
       noteResult(search, result)
       const troubled = result.fault?.topics ?? []
-      const releasedForMs = Math.max(0, ...troubled.map(deps.cooldown.failed))
+      const releasedForMs = result.fault === null ? 0 : leaveAlone(deps, result.fault, performance.now() - since)
       await settle(part.batchNumber, result.fault === null ? result : { ...result, releasedForMs })
       const going: Part[] = []
       for (const waiting of [...result.splitInto.map((records) => ({ ...part, records })), ...parts]) {
@@ -171,6 +171,17 @@ async function publishParts(
     deps.holds.endSearches(search)
   }
   return asideMs
+}
+
+/** Leaves the topics alone that Kafka was asked for in vain. Returns for how long. */
+function leaveAlone(
+  { cooldown, log }: PublishDeps,
+  { topics, error }: NonNullable<PublishResult['fault']>,
+  tookMs: number,
+): number {
+  const forMs = Math.max(0, ...(topics ?? []).map((topic) => cooldown.failed(topic, { tookMs, error })))
+  log.warn({ topics, forMs, error }, 'topics_left_alone')
+  return forMs
 }
 
 /** Messages whose partition a retrier has to read first are not claimed again at once. */
@@ -244,8 +255,11 @@ function noteCost(
 const pausedCooldownMs = 1000
 
 /** Leaves the topics alone that cannot be written to now. */
-function coolDown({ cooldown }: PublishDeps, { unavailable, paused }: Prepared): void {
-  for (const { topic } of unavailable) cooldown.add(topic)
+function coolDown({ cooldown, log }: PublishDeps, { unavailable, paused }: Prepared): void {
+  const errors = new Map(unavailable.map(({ topic, error }) => [topic, error]))
+  for (const [topic, error] of errors) cooldown.cannotTake(topic, error)
+  if (errors.size > 0)
+    log.warn({ topics: [...errors.keys()], forMs: usualCooldownMs, error: unavailable[0]!.error }, 'topics_left_alone')
   for (const { topic } of paused) cooldown.add(topic, pausedCooldownMs)
 }
 

@@ -1,6 +1,7 @@
 // Target topics with which something is wrong, although Kafka answers: what goes to others is sent.
 
 import { createRequire } from 'node:module'
+import { createLog } from 'dlq-core/runtime/log.ts'
 import { createTopics } from 'dlq-testing/kafka/create-topics.ts'
 import { useTopics } from 'dlq-testing/kafka/test-topics.ts'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
@@ -86,7 +87,11 @@ test('a topic that no leader takes records for holds up others once, and goes be
   const clock = { ms: Date.now() }
   const cooldown = createCooldown({ now: () => clock.ms })
   const options = { sql: service.sql, kafka: topics.kafka, prefix: topics.groupName('troubled') }
-  const deps = testSlotDeps(options, { cooldown })
+  const told: object[] = []
+  const log = Object.assign(createLog({ service: 'retrier', level: 'silent' }), {
+    warn: ({ topics, forMs }: Record<string, unknown>, event: string) => told.push({ event, topics, forMs }),
+  })
+  const deps = testSlotDeps(options, { cooldown, log })
   const worker = createSlotWorker(deps)
   const dueAgain = () => database.sql`update dlq.dlq_messages set next_retry_at = now() where status = 'PENDING'`
   try {
@@ -102,6 +107,7 @@ test('a topic that no leader takes records for holds up others once, and goes be
       broken.requests.length = 0
       expect(await worker.pass()).toMatchObject({ published: 2, released: 2 })
       expect(broken.requests).toEqual([[orders], [payments]])
+      expect(told).toEqual([15_000, 30_000].map((forMs) => ({ event: 'topics_left_alone', topics: [payments], forMs })))
       // Twice as long as before.
       clock.ms += 29_000
       expect(cooldown.has(payments)).toBe(true)

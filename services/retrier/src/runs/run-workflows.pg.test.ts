@@ -3,6 +3,7 @@
 import { untilWaitingForLock } from 'dlq-testing/postgres/lock-waits.ts'
 import { describe, expect, test } from 'vitest'
 import { useEngine } from './test-engine.ts'
+import { whilePaused } from './while-paused.ts'
 
 const engine = useEngine()
 const { chunkOf, insert, insertMany, enter, start, move, read, heldBy, publishOnce, failAgain } = engine
@@ -163,12 +164,12 @@ describe('while it runs', () => {
     await chunkOf(id, 'all')
     expect(await heldBy(id)).toHaveLength(4)
     await move(id, 'running', 'paused')
-    expect(await chunkOf(id, 'settle')).toEqual({ isLast: false, afterMs: 5000 })
+    expect(await chunkOf(id, 'settle')).toEqual(whilePaused)
     expect(await publishOnce()).toBe(0)
     expect(await heldBy(id)).toContain(single)
     const late = await start(enter({ matched: 0 }))
     await move(late, 'running', 'paused')
-    expect(await chunkOf(late, 'all')).toEqual({ isLast: false, afterMs: 5000 })
+    expect(await chunkOf(late, 'all')).toEqual(whilePaused)
     await move(id, 'paused', 'running')
     expect(await publishOnce()).toBe(4)
     expect(await chunkOf(id, 'settle')).toMatchObject({ isLast: true })

@@ -27,6 +27,7 @@ import { originWorkflow } from '../origins/origin-workflow.ts'
 import { canaryAnswer } from './canary-answer.ts'
 import { type PreparedChunk, prepareEdits } from './prepare-edits.ts'
 import { type ChunkDeps, runChunk } from './run-chunk.ts'
+import { whilePaused } from './while-paused.ts'
 
 export type RunWorkflowDeps = ChunkDeps & {
   sql: Database
@@ -41,8 +42,6 @@ type RunPayload = { run_id: string }
 type RunStep = Step<RunPayload>
 
 const polling = { isLast: false, afterMs: 500 } as const
-/** Seldom, because a resume runs the job at once. */
-const whilePaused = { isLast: false, afterMs: 5000 } as const
 /** Queued runs look for a place: each at least so often, those of one actor together no more often than this. */
 const whileQueued = { leastMs: 1000, apartMs: 100 }
 const giveBackSize = 5000

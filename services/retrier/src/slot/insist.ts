@@ -1,6 +1,7 @@
 // What a slot writes to the database after Kafka has answered, or should have: nobody else can write it.
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createFaultNews } from 'dlq-core/runtime/log.ts'
 import type { HeldSlot } from './hold-slot.ts'
 
 export type InsistDeps = {
@@ -10,7 +11,7 @@ export type InsistDeps = {
 
 export type Insisting<Written> = {
   write: () => Promise<Written>
-  /** Called before each further try, to log the failure. */
+  /** Called before a further try, to log the failure; not each time where it stays the same. */
   onFailure: (failure: { error: unknown; backoffMs: number }) => void
 }
 
@@ -24,12 +25,13 @@ export async function insist<Written>(
   slot: Pick<HeldSlot, 'isLost'>,
   { write, onFailure }: Insisting<Written>,
 ): Promise<Written> {
+  const isNews = createFaultNews()
   for (let backoffMs = 50; ; backoffMs = Math.min(backoffMs * 2, 2000)) {
     try {
       return await write()
     } catch (error) {
       if (slot.isLost() || signal.aborted) throw error
-      onFailure({ error, backoffMs })
+      if (isNews(error)) onFailure({ error, backoffMs })
       await sleep(backoffMs)
     }
   }

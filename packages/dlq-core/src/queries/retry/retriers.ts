@@ -2,7 +2,7 @@
 
 import { type Sql, toJson } from '../sql.ts'
 
-/** A topic that a retrier only probes, because records for it are refused. */
+/** A topic that a retrier only probes, because records for it are refused, or Kafka cannot take them now. */
 export type HeldTopic = { topic: string; reason: string; since: Date }
 
 /** The topics that a retrier names at most, and the characters of a reason. */

@@ -53,6 +53,11 @@ export function isFull(error: unknown): boolean {
   return sqlState(error) === '53300'
 }
 
+/** PostgreSQL has no room left for what it should write. It goes on reading. */
+export function isDiskFull(error: unknown): boolean {
+  return sqlState(error) === '53100'
+}
+
 /** It ran, or waited for a lock, for longer than `statement_timeout`. */
 export function isTooSlow(error: unknown): boolean {
   return sqlState(error) === '57014'

@@ -57,7 +57,9 @@ const statusSchema = v.pipe(
     ),
     held_topics: v.pipe(
       v.array(v.strictObject({ topic: v.string(), reason: v.string(), since: timestampText })),
-      v.description('Topics that are only probed, because records for them are refused in a row.'),
+      v.description(
+        'Topics that are only probed, because records for them are refused in a row, or Kafka cannot take them now.',
+      ),
     ),
     ingesters: v.pipe(
       v.array(

@@ -7,6 +7,7 @@ import type { Sql } from 'dlq-core/queries/sql.ts'
 import type { PayloadReader } from 'dlq-core/runtime/schemas/payload-reader.ts'
 import type { Context } from 'hono'
 import { anonymous } from '../access/access.ts'
+import { createSteps } from '../answers/next-step.ts'
 import type { ApiEnv } from '../http/define-route.ts'
 import { streamText } from '../http/stream-text.ts'
 import { type Shown, shown } from '../masks/shown.ts'
@@ -58,8 +59,10 @@ export function exportMessages(
 
   async function* pieces() {
     yield begin
+    const step = createSteps()
     let written = 0
     for await (const row of allRows(sql, { search, payloads, signal, archived, inTurn })) {
+      await step()
       yield (written === 0 ? '' : between) + line(shown(row, sight))
       written++
     }

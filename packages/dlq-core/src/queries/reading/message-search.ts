@@ -1,5 +1,6 @@
 // dlq_messages and its archive: pages of the messages that a filter finds, and their number.
 
+import { listedChars, listedKeyBytes } from '../../domain/message/listed-text.ts'
 import { exactTime } from '../exact-time.ts'
 import { firstFailedAt, lastFailedAt } from '../failed-at.ts'
 import type { Fragment, Sql } from '../sql.ts'
@@ -54,13 +55,9 @@ export type Show = 'payload' | 'preview'
 /** What a page holds of payloads and error texts, and what it holds of those of one row. The others are left out. */
 const maxPageBytes = 4 * 1024 * 1024
 const maxInlineBytes = 32 * 1024
-/** The characters that are left of an error text that is left out. */
-const shownErrorChars = 1000
 
 /** The bytes of a preview: 300 characters of UTF-8. */
 const previewBytes = 1200
-/** The bytes of a key in a preview; a filter's key has no more characters. */
-const maxKeyBytes = 2048
 /** PostgreSQL reads and unpacks a whole value to return its beginning. One that takes more on the disk has no preview. */
 const maxPreviewedBytes = 256 * 1024
 
@@ -270,12 +267,12 @@ function shownColumns(sql: Sql, scan: MessageScan, show: Show) {
                case when pg_column_size(m.record_value) <= ${maxPreviewedBytes} then substring(m.record_value from 1 for ${previewBytes}) end
              when m.record_headers is null and pg_column_size(m.payload) <= ${maxPreviewedBytes}
                then substring(convert_to(m.payload::text, 'UTF8') from 1 for ${previewBytes}) end as value_start,
-        substring(m.record_key from 1 for ${maxKeyBytes}) as key_start,
+        substring(m.record_key from 1 for ${listedKeyBytes}) as key_start,
         octet_length(m.record_value) as value_bytes, m.edits, m.run_id, m.target_topic`
   const errorMessage =
     show === 'payload'
-      ? sql`case when large then left(m.error_message, ${shownErrorChars}) else m.error_message end as error_message`
-      : sql`m.error_message`
+      ? sql`case when large then left(m.error_message, ${listedChars}) else m.error_message end as error_message`
+      : sql`left(m.error_message, ${listedChars}) as error_message`
   return sql`
     m.id, m.original_topic, ${errorMessage}, m.retry_count, m.max_retries, m.status, m.created_at, m.updated_at, m.last_retry_at,
     ${payload}, m.dlq_topic, m.dlq_partition, m.dlq_offset, m.original_partition, m.original_offset, m.consumer_group, m.error_class,

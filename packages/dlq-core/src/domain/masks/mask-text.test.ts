@@ -79,6 +79,10 @@ describe('detectors', () => {
       '••• line ',
       ...[true, true, true],
     ])
+    for (const [detector, hides] of Object.entries({ email: 'a@b.example', iban: 'ab12', card: '9 '.repeat(13) })) {
+      expect(masked(long, detector)).toBe(long)
+      expect(masked(`${long}${hides}`, detector)).toBe(`${long.slice(0, 96 * 1024)}${hiddenMark}`)
+    }
     // What begins in the shown part is found, also where it ends behind that.
     const across = `cust-${'1'.repeat(16_000)}`
     for (let at = 40_000; at < 50_000; at += 1000)

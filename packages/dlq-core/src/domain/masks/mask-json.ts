@@ -11,6 +11,9 @@ const hiddenJson = JSON.stringify(hiddenMark)
 /** Pointers of hidden places that are named; `*` stands for every position of a list. */
 const maxNamed = 100
 
+/** Texts of a value that are looked into, which takes some ten microseconds each. Further ones are hidden. */
+const maxTexts = 5000
+
 const space = 0x20
 const quote = 0x22
 const backslash = 0x5c
@@ -33,7 +36,7 @@ type Trail = { readonly parent: Trail | null; readonly step: string; named: Set<
  *
  * @throws SyntaxError where the text is no JSON
  */
-export function maskJson(text: string, root: PathState): { json: string; hidden: string[] } {
+export function maskJson(text: string, root: PathState, lookedInto = { texts: 0 }): { json: string; hidden: string[] } {
   const parts: string[] = []
   const hidden = new Set<string>()
   let copied = 0
@@ -62,10 +65,11 @@ export function maskJson(text: string, root: PathState): { json: string; hidden:
     else at = endOfValue(text, at)
   }
   const textValue = (state: PathState, parent: Trail | null, step: string) => {
+    if (lookedInto.texts++ >= maxTexts) return hide(parent, step)
     const end = endOfString(text, at) + 1
     const raw = text.slice(at + 1, end - 1)
     const held = raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw
-    const masked = heldJson(held) === undefined ? null : maskJson(held, state)
+    const masked = heldJson(held) === undefined ? null : maskJson(held, state, lookedInto)
     if (masked !== null && masked.hidden.length > 0) hide(parent, step, JSON.stringify(masked.json))
     else at = end
   }

@@ -111,6 +111,13 @@ describe('masks of JSON', () => {
       expect(masked(text, '/**/email')).toEqual({ json: text, hidden: [] })
   })
 
+  test('some thousand texts are looked into, and further ones that may hold JSON are hidden', () => {
+    const texts = Array.from({ length: 6000 }, (_, n) => `{"n":${n}}`)
+    const masked = JSON.parse(maskJson(JSON.stringify([...texts, 'text']), stateOf({ hide: ['/**/email'] })).json)
+    expect(masked.indexOf(hiddenMark)).toBe(5000)
+    expect(masked.slice(5000)).toEqual([...Array.from({ length: 1000 }, () => hiddenMark), 'text'])
+  })
+
   test('spaces stay, and a nested place is named from the outside to the inside', () => {
     const text = ' { "none" : [ ] , "a" : [ { "b" : { } , "c" : { "d" : 1 } } ] }\n'
     expect(maskJson(text, stateOf({ hide: ['/a/*/c/d'] }))).toEqual({

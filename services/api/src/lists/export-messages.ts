@@ -21,8 +21,10 @@ import { wholeRows } from './message-list.ts'
 export const exportFormats = ['ndjson', 'json', 'csv'] as const
 export type ExportFormat = (typeof exportFormats)[number]
 
-/** Messages of one statement; larger payloads are read a mebibyte at a time. */
-const pageSize = 500
+/** Messages of one statement, and what it reads of them; larger payloads are read a mebibyte at a time. */
+const pageSize = 250
+/** Sixty clients that stop reading, as many as may export at once, hold a page each. */
+const pageBytes = 1024 * 1024
 const examine = 20_000
 
 type Writer = { type: string; begin: string; between: string; end: string; line: (row: Shown<DecodedRow>) => string }
@@ -96,7 +98,9 @@ async function* allRows(
   for (let after: readonly string[] | null = null; ; ) {
     // A cut-off answer tells the client that something is missing; a proper end would not.
     signal.throwIfAborted()
-    const { rows, examinedTo } = await inTurn(() => searchMessages(sql, { search, after, limit: pageSize, examine }))
+    const { rows, examinedTo } = await inTurn(() =>
+      searchMessages(sql, { search, after, limit: pageSize, examine, pageBytes }),
+    )
     yield* wholeRows(sql, await decodeRows(payloads, rows), { archived, payloads })
     if (examinedTo === null && rows.length < pageSize) return
     after = examinedTo ?? keyOf(rows.at(-1)!)

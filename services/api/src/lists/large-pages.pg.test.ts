@@ -53,6 +53,12 @@ test('a long page holds megabytes of payloads and error texts at most, and shows
   const { rows } = await searchMessages(service.sql, { search, after: null, limit: 1000, examine: 1000 })
   for (const { payload, error_message } of rows)
     expect((payload ?? '').length + error_message.length).toBeLessThan(4300)
+  // As exports read.
+  const asked = { search, after: null, limit: 250, examine: 1000, pageBytes: 1024 * 1024 }
+  const page = await searchMessages(service.sql, asked)
+  expect(page.rows.some(({ large }) => large)).toBe(true)
+  for (const { payload, error_message } of page.rows)
+    expect((payload ?? '').length + error_message.length).toBeLessThan(4300)
   const { messages } = (await (await request('GET /api/v1/messages?topic=long&limit=1000')).json()) as {
     messages: { payload: { text: string }; error_message: string }[]
   }

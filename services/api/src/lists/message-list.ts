@@ -63,7 +63,7 @@ export async function sendMessages(
 /** Large rows are read together up to this. */
 const maxTogetherBytes = 1024 * 1024
 
-/** The rows with what was left out of large ones. */
+/** The rows with what was left out of large ones; without those that are gone by then. */
 export async function* wholeRows(
   sql: Sql,
   rows: readonly DecodedRow[],
@@ -76,7 +76,7 @@ export async function* wholeRows(
     const read = new Map((ids.length === 0 ? [] : await readLarge(sql, { ids, archived })).map((row) => [row.id, row]))
     const whole = part.filter(({ id }) => read.has(id)).map((row) => ({ ...row, ...read.get(row.id) }))
     const decoded = new Map((await decodeRows(payloads, whole)).map((row) => [row.id, row]))
-    for (const row of part) yield decoded.get(row.id) ?? row
+    for (const row of part) if (!row.large || decoded.has(row.id)) yield decoded.get(row.id) ?? row
     at += part.length
   }
 }

@@ -1915,6 +1915,7 @@ export interface components {
              * @enum {string}
              */
             outcome: "requested" | "published" | "resolved" | "failed" | "unknown";
+            /** @description The first 4000 characters. */
             error: string | null;
             target: {
                 topic: string;
@@ -1934,6 +1935,7 @@ export interface components {
                 partition: number | null;
                 offset: string | null;
                 error_class: string | null;
+                /** @description The first 4000 characters. */
                 error_message: string | null;
                 error_changed: boolean | null;
             } | null;
@@ -2268,6 +2270,7 @@ export interface components {
              * @enum {string}
              */
             outcome: "requested" | "published" | "resolved" | "failed" | "unknown";
+            /** @description The first 4000 characters. */
             error: string | null;
             target: {
                 topic: string;
@@ -2287,6 +2290,7 @@ export interface components {
                 partition: number | null;
                 offset: string | null;
                 error_class: string | null;
+                /** @description The first 4000 characters. */
                 error_message: string | null;
                 error_changed: boolean | null;
             } | null;
@@ -3204,6 +3208,7 @@ export interface components {
             force: boolean;
             /** @description Of kind origin: originals that are proved take the place of their copies. */
             adopt: boolean;
+            /** @description In lists null where it takes more than 4 KiB. */
             patch: ({
                 /** @constant */
                 op: "add";
@@ -3368,6 +3373,7 @@ export interface components {
             hidden?: string[];
             /** @enum {string} */
             outcome: "waiting" | "resolved" | "failed" | "failed_again" | "skipped";
+            /** @description The first 4000 characters. */
             detail: string | null;
             /**
              * @description Where the request asks for a verdict.
@@ -3375,7 +3381,7 @@ export interface components {
              */
             verdict?: "sent" | "passed" | "consumed" | "confirmed" | "came_back" | "skipped" | "expired" | "unknown";
             verdict_reason?: string | null;
-            /** @description With show=message: the message as it is now; null where it is archived or deleted. */
+            /** @description With show=message: the message as it is now, with the first 2048 bytes of its key and 4000 characters of its error message; null where it is archived or deleted. */
             message?: {
                 original_topic: string;
                 dlq_topic: string | null;
@@ -5898,7 +5904,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The edits, oldest first. */
+            /** @description The last thousand edits, oldest first. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7039,7 +7045,7 @@ export interface operations {
                 limit?: number;
                 /** @description newest (default) and oldest sort by id, which holds the record’s time, or by created_at where the filter has from or to and nothing narrower. next_due sorts by the time of the next automatic retry. */
                 sort?: "newest" | "oldest" | "next_due";
-                /** @description payload (default), or preview: the beginning of the value instead, and key, size, edits and run. */
+                /** @description payload (default), or preview: the beginning of the value instead, and key, size, edits and run. A preview has the first 4000 characters of the error message. */
                 show?: "payload" | "preview";
                 /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
                 unmask?: boolean;
@@ -7298,7 +7304,7 @@ export interface operations {
                 limit?: number;
                 /** @description newest (default) and oldest sort by id, which holds the record’s time, or by created_at where the filter has from or to and nothing narrower. next_due sorts by the time of the next automatic retry. */
                 sort?: "newest" | "oldest" | "next_due";
-                /** @description payload (default), or preview: the beginning of the value instead, and key, size, edits and run. */
+                /** @description payload (default), or preview: the beginning of the value instead, and key, size, edits and run. A preview has the first 4000 characters of the error message. */
                 show?: "payload" | "preview";
                 /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
                 unmask?: boolean;

@@ -35,7 +35,7 @@ import { sightOf } from '../masks/sight.ts'
 import { readUnmask, recordUnmasked } from '../masks/unmask.ts'
 import { auditRead } from '../messages/audit-read.ts'
 import { createBodyRoom } from '../request/body-room.ts'
-import { readBody } from '../request/read-body.ts'
+import { readBody, smallBytes } from '../request/read-body.ts'
 import { readRequest } from '../request/read-request.ts'
 import { allRoutes } from '../routes/all-routes.ts'
 import { createSamplePlaces } from '../routes/discovery/candidates.ts'
@@ -117,7 +117,12 @@ export function createApp(given: AppDeps): Hono<ApiEnv> {
   // Who asks comes before the body: a sender without a token cannot keep the service reading.
   const identify = createIdentify(deps)
   const room = createBodyRoom()
-  const admit = ({ role, maxBodyBytes = defaultMaxBodyBytes }: Pick<Route, 'role' | 'maxBodyBytes'>) =>
+  // What waits for others would keep the room of its body as long.
+  const admit = ({
+    role,
+    waits,
+    maxBodyBytes = waits ? smallBytes : defaultMaxBodyBytes,
+  }: Pick<Route, 'role' | 'waits' | 'maxBodyBytes'>) =>
     [
       role === null ? letAnybodyIn : identify,
       readBody({ maxBytes: maxBodyBytes, limitMs: requestTimeoutMs, room }),

@@ -143,7 +143,7 @@ export type RouteSpec<Params, Query, Headers, Body> = {
   body?: Body
   /** An example of the body, for the OpenAPI document. */
   bodyExample?: unknown
-  /** Default: one mebibyte. */
+  /** Default: one mebibyte, or 64 KiB where it waits. */
   maxBodyBytes?: number
   answers: Readonly<Record<number, Answer>>
   faults?: readonly ApiErrorCode[]

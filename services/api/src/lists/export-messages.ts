@@ -7,6 +7,7 @@ import type { Sql } from 'dlq-core/queries/sql.ts'
 import type { PayloadReader } from 'dlq-core/runtime/schemas/payload-reader.ts'
 import type { Context } from 'hono'
 import { anonymous } from '../access/access.ts'
+import { createSteps } from '../answers/next-step.ts'
 import type { ApiEnv } from '../http/define-route.ts'
 import { streamText } from '../http/stream-text.ts'
 import { type Shown, shown } from '../masks/shown.ts'
@@ -20,8 +21,10 @@ import { wholeRows } from './message-list.ts'
 export const exportFormats = ['ndjson', 'json', 'csv'] as const
 export type ExportFormat = (typeof exportFormats)[number]
 
-/** Messages of one statement; larger payloads are read a mebibyte at a time. */
-const pageSize = 500
+/** Messages of one statement, and what it reads of them; larger payloads are read a mebibyte at a time. */
+const pageSize = 250
+/** Sixty clients that stop reading, as many as may export at once, hold a page each. */
+const pageBytes = 1024 * 1024
 const examine = 20_000
 
 type Writer = { type: string; begin: string; between: string; end: string; line: (row: Shown<DecodedRow>) => string }
@@ -58,8 +61,10 @@ export function exportMessages(
 
   async function* pieces() {
     yield begin
+    const step = createSteps()
     let written = 0
     for await (const row of allRows(sql, { search, payloads, signal, archived, inTurn })) {
+      await step()
       yield (written === 0 ? '' : between) + line(shown(row, sight))
       written++
     }
@@ -93,7 +98,9 @@ async function* allRows(
   for (let after: readonly string[] | null = null; ; ) {
     // A cut-off answer tells the client that something is missing; a proper end would not.
     signal.throwIfAborted()
-    const { rows, examinedTo } = await inTurn(() => searchMessages(sql, { search, after, limit: pageSize, examine }))
+    const { rows, examinedTo } = await inTurn(() =>
+      searchMessages(sql, { search, after, limit: pageSize, examine, pageBytes }),
+    )
     yield* wholeRows(sql, await decodeRows(payloads, rows), { archived, payloads })
     if (examinedTo === null && rows.length < pageSize) return
     after = examinedTo ?? keyOf(rows.at(-1)!)

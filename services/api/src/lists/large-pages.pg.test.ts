@@ -1,10 +1,12 @@
 // What a page holds of large payloads and error texts, and that it is complete all the same.
 
+import { createMasks } from 'dlq-core/domain/masks/create-masks.ts'
 import { searchMessages } from 'dlq-core/queries/reading/message-search.ts'
 import { resolveTopic } from 'dlq-core/queries/reading/message-topic.ts'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
+import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, expect, test } from 'vitest'
 import { createTestApp, lazyTestApp } from '../test-app.ts'
 
@@ -51,6 +53,12 @@ test('a long page holds megabytes of payloads and error texts at most, and shows
   const { rows } = await searchMessages(service.sql, { search, after: null, limit: 1000, examine: 1000 })
   for (const { payload, error_message } of rows)
     expect((payload ?? '').length + error_message.length).toBeLessThan(4300)
+  // As exports read.
+  const asked = { search, after: null, limit: 250, examine: 1000, pageBytes: 1024 * 1024 }
+  const page = await searchMessages(service.sql, asked)
+  expect(page.rows.some(({ large }) => large)).toBe(true)
+  for (const { payload, error_message } of page.rows)
+    expect((payload ?? '').length + error_message.length).toBeLessThan(4300)
   const { messages } = (await (await request('GET /api/v1/messages?topic=long&limit=1000')).json()) as {
     messages: { payload: { text: string }; error_message: string }[]
   }
@@ -82,6 +90,57 @@ test.each([
   expect(rows).toMatchObject([{ large: true, payload: null }])
   const response = await request('GET /api/v1/messages?topic=packed')
   expect(((await response.json()) as PageBody).messages[0]!.payload).not.toBeNull()
+})
+
+test('previews, attempts and the messages of a run hold the beginnings of long texts and keys', async () => {
+  const { sql } = database
+  const long = `${'e'.repeat(2990)} a@b.example ${'e'.repeat(60_000)}`
+  const key = Buffer.alloc(100_000, 'k')
+  const [run] = await sql`
+    insert into dlq.dlq_runs (kind, actor, selection, until_id, matched, matched_relation)
+    values ('dead', 'ann', '{"filter":{}}', gen_random_uuid(), 1, 'eq') returning id`
+  const row = { original_topic: 'long', error_message: long, record_key: key, run_id: run!.id }
+  const id = await insertMessageRow(sql, row)
+  await sql`
+    insert into dlq.dlq_attempts (message_id, number, attempt_id, actor, run_id, outcome, error, settled_at, failed_again_at, failed_again_message)
+    values (${id}, 1, gen_random_uuid(), 'ann', ${run!.id}, 'published', ${long}, now(), now(), ${long})`
+  const paths = [
+    'messages?topic=long&show=preview',
+    'attempts?topic=long',
+    `dlq/messages/${id}/attempts`,
+    `runs/${run!.id}/items?show=message&outcome=waiting`,
+    `runs/${run!.id}/items?outcome=failed_again`,
+  ]
+  const masks = createMasks([{ topics: ['*'], key: 'show', headers: [], errors: ['email'] }], undefined)
+  const masked = createTestApp(service.sql, { masks })
+  for (const path of paths) {
+    const text = await (await request(`GET /api/v1/${path}`)).text()
+    expect(text, path).toContain(`"${'e'.repeat(2990)} a@b.example ${'e'.repeat(997)}"`)
+    expect(text.length, path).toBeLessThan(16_000)
+    // What is cut may be cut in the middle of what a mask hides.
+    expect(await (await masked(`GET /api/v1/${path}`)).text(), path).toContain(`"${'e'.repeat(2990)} •••"`)
+  }
+  const detail = await (await masked(`GET /api/v1/dlq/messages/${id}`)).text()
+  expect(detail).toContain(`"${'e'.repeat(2990)} ••• ${'e'.repeat(60_000)}"`)
+})
+
+test('a list of runs shows no large patch, and how many ids each names', async () => {
+  const { sql } = database
+  await emptyTables(sql, 'dlq.dlq_runs')
+  const patch = (chars: number) => JSON.stringify([{ op: 'add', path: '/a', value: 'x'.repeat(chars) }])
+  const selection = JSON.stringify({ ids: Array.from({ length: 3 }, () => crypto.randomUUID()) })
+  for (const chars of [10, 5000])
+    await sql`
+      insert into dlq.dlq_runs (kind, status, actor, selection, until_id, matched, matched_relation, patch)
+      values ('edit', 'running', 'ann', ${selection}::text::json, gen_random_uuid(), 1, 'eq', ${patch(chars)}::text::json)`
+  type Run = { id: string; patch: unknown; selection: object }
+  const read = async (path: string) => (await request(`GET /api/v1/${path}`)).json()
+  const { runs } = (await read('runs')) as { runs: Run[] }
+  expect(runs.map((run) => [run.patch, run.selection])).toEqual([
+    [null, { ids: 3 }],
+    [JSON.parse(patch(10)), { ids: 3 }],
+  ])
+  expect(await read(`runs/${runs[0]!.id}`)).toMatchObject({ patch: JSON.parse(patch(5000)), selection: { ids: 3 } })
 })
 
 test('whoever reads no export to its end cannot begin any number of them', async () => {

@@ -5,6 +5,7 @@ import { type MessageRow, readLarge } from 'dlq-core/queries/reading/message-sea
 import type { Sql } from 'dlq-core/queries/sql.ts'
 import type { PayloadReader } from 'dlq-core/runtime/schemas/payload-reader.ts'
 import type { Context } from 'hono'
+import { createSteps, mapInSteps } from '../answers/next-step.ts'
 import { streamText } from '../http/stream-text.ts'
 import { type Shown, shown } from '../masks/shown.ts'
 import type { Sight } from '../masks/sight.ts'
@@ -38,14 +39,19 @@ export async function sendMessages(
   const textOf = (row: DecodedRow) => jsonOf(shown(row, sight))
   const end = `],${JSON.stringify(tail).slice(1)}`
   const decoded = await decodeRows(payloads, rows)
-  if (!rows.some(({ large }) => large)) return sendJsonText(c, `{"messages":[${decoded.map(textOf).join(',')}${end}`)
+  if (!rows.some(({ large }) => large)) {
+    const texts = await mapInSteps(decoded, textOf)
+    return sendJsonText(c, `{"messages":[${texts.join(',')}${end}`)
+  }
 
   // Before the stream begins, which is when the read is recorded.
   for (const row of decoded) sight.unmasked?.note(row.id, row)
   async function* pieces() {
     yield '{"messages":['
+    const step = createSteps()
     let comma = ''
     for await (const row of wholeRows(sql, decoded, { archived, payloads })) {
+      await step()
       yield `${comma}${textOf(row)}`
       comma = ','
     }
@@ -57,7 +63,7 @@ export async function sendMessages(
 /** Large rows are read together up to this. */
 const maxTogetherBytes = 1024 * 1024
 
-/** The rows with what was left out of large ones. */
+/** The rows with what was left out of large ones; without those that are gone by then. */
 export async function* wholeRows(
   sql: Sql,
   rows: readonly DecodedRow[],
@@ -70,7 +76,7 @@ export async function* wholeRows(
     const read = new Map((ids.length === 0 ? [] : await readLarge(sql, { ids, archived })).map((row) => [row.id, row]))
     const whole = part.filter(({ id }) => read.has(id)).map((row) => ({ ...row, ...read.get(row.id) }))
     const decoded = new Map((await decodeRows(payloads, whole)).map((row) => [row.id, row]))
-    for (const row of part) yield decoded.get(row.id) ?? row
+    for (const row of part) if (!row.large || decoded.has(row.id)) yield decoded.get(row.id) ?? row
     at += part.length
   }
 }

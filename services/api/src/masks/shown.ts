@@ -3,7 +3,9 @@
 
 import type { Mask, MaskedTopics } from 'dlq-core/domain/masks/create-masks.ts'
 import { hiddenMark, hiddenValue, maskJson } from 'dlq-core/domain/masks/mask-json.ts'
+import { beginningShown } from 'dlq-core/domain/masks/mask-text.ts'
 import { maxSealedBytes } from 'dlq-core/domain/masks/seal-key.ts'
+import { isCutForList, listedChars } from 'dlq-core/domain/message/listed-text.ts'
 import { projectPayload } from 'dlq-core/domain/record/payload-projection.ts'
 import * as v from 'valibot'
 import { maskDocument, maskSelection } from './mask-documents.ts'
@@ -137,7 +139,7 @@ function maskedOrHidden(json: string, paths: NonNullable<Mask['paths']>) {
 
 function text(given: string, { mask, at }: { mask: Mask; at: string }): Part | null {
   if (mask.text === null) return null
-  const value = mask.text(given)
+  const value = mask.text(given, isCutForList(given) ? beginningShown(listedChars) : undefined)
   return value === given ? null : { value, hidden: [at] }
 }
 

@@ -1,5 +1,6 @@
 // An attempt as the API shows it.
 
+import { listedChars } from 'dlq-core/domain/message/listed-text.ts'
 import { verdicts } from 'dlq-core/queries/readers/verdicts.ts'
 import type { Attempt } from 'dlq-core/queries/retry/attempts.ts'
 import * as v from 'valibot'
@@ -8,6 +9,8 @@ import { count } from './message-json.ts'
 import { timestamp, timestampText } from './timestamp.ts'
 
 const verdictSchema = v.picklist(verdicts)
+
+const beginning = v.pipe(v.nullable(v.string()), v.description(`The first ${listedChars} characters.`))
 
 const place = { topic: v.string(), partition: v.nullable(count), offset: v.nullable(v.string()) }
 
@@ -23,7 +26,7 @@ export const attemptEntries = {
       '`unknown`: it is not known whether the record was published; the attempt is repeated under the same id. `resolved`: the application handled the message itself.',
     ),
   ),
-  error: v.nullable(v.string()),
+  error: beginning,
   target: v.nullable(v.strictObject(place)),
   started_at: timestampText,
   settled_at: v.nullable(timestampText),
@@ -39,7 +42,7 @@ export const attemptEntries = {
         partition: v.nullable(count),
         offset: v.nullable(v.string()),
         error_class: v.nullable(v.string()),
-        error_message: v.nullable(v.string()),
+        error_message: beginning,
         error_changed: v.nullable(v.boolean()),
       }),
     ),

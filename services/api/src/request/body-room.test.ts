@@ -1,12 +1,17 @@
 // Bodies wait for room, each behind those of its own sender.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Hono } from 'hono'
 import { expect, test } from 'vitest'
+import { sendError } from '../http/api-error.ts'
+import type { ApiEnv } from '../http/define-route.ts'
 import { createBodyRoom } from './body-room.ts'
+import { readBody } from './read-body.ts'
 
 const never = new AbortController().signal
 const tick = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-function bodies(bounds?: { perActor: number; inAll: number }) {
-  const room = createBodyRoom(bounds)
+function bodies(bounds: { perActor: number; inAll: number; slowMs?: number }) {
+  const room = createBodyRoom({ slowMs: 1000, ...bounds })
   const begun: string[] = []
   const take = (name: string, bytes: number, signal = never) => {
     const taken = room.take(name[0]!, bytes, signal)
@@ -79,4 +84,36 @@ test('who gives up waiting lets a smaller one go on, and gives all of its room b
   first.giveBack()
   ;(await take('b2', 6)).giveBack()
   expect(begun).toEqual(['a1', 'b1 refused', 'c1', 'b2'])
+})
+
+test('bodies that come slowly are ended where another waits for room of all, and nobody else’s', async () => {
+  const { take, begun } = bodies({ perActor: 10, inAll: 10, slowMs: 20 })
+  const [slow, whole] = [await take('a1', 4), await take('b1', 4)]
+  whole.shrink(4)
+  await sleep(40)
+  expect(slow.tooSlow.aborted).toBe(false)
+  const waiting = take('c1', 6)
+  slow.tooSlow.addEventListener('abort', slow.giveBack)
+  expect((await waiting).tooSlow.aborted).toBe(false)
+  expect([slow.tooSlow.aborted, whole.tooSlow.aborted]).toEqual([true, false])
+  expect(begun).toEqual(['a1', 'b1', 'c1'])
+})
+
+test('a sender that trickles its large body in is answered 408 where others wait, and they are answered', async () => {
+  const app = new Hono<ApiEnv>()
+  app.onError((error, c) => sendError(c, error as never))
+  const room = createBodyRoom({ perActor: 100_000, inAll: 100_000, slowMs: 20 })
+  app.use(async (c, next) => {
+    c.set('access', { actor: c.req.header('from')!, grants: [] })
+    await next()
+  })
+  app.post('/', readBody({ maxBytes: 100_000, limitMs: 10_000, room }), (c) => c.text(String(c.get('body').length)))
+  const send = (from: string, body: ReadableStream | string) =>
+    app.request('/', { method: 'POST', headers: { from, 'content-length': '100000' }, body, duplex: 'half' } as never)
+  const slow = send('slow', new ReadableStream({ pull: () => new Promise(() => {}) }))
+  await tick()
+  expect(await (await send('other', ' '.repeat(100_000))).text()).toBe('100000')
+  const answer = await slow
+  expect([answer.status, answer.headers.get('connection')]).toEqual([408, 'close'])
+  expect(await answer.text()).toContain('the body comes slowly, and other large bodies wait for its room')
 })

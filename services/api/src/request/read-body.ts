@@ -8,15 +8,15 @@ import type { ApiEnv } from '../http/define-route.ts'
 import type { BodyRoom } from './body-room.ts'
 
 /** Such a body waits for nobody: signing in, and nearly all that people and consumers send. */
-const smallBytes = 64 * 1024
+export const smallBytes = 64 * 1024
 
 type Bounds = { maxBytes: number; limitMs: number; room: BodyRoom }
 
 /**
  * Sets `body` of the request. A large one has its room until it is answered.
  *
- * @throws {ApiError} 413 where it is larger than `maxBytes`, 408 where it has not come within `limitMs`, 429 where there
- * is no room for it within this time
+ * @throws {ApiError} 413 where it is larger than `maxBytes`, 408 where it has not come within `limitMs`, or others wait for
+ * the room of a slow one, 429 where there is no room for it within this time
  */
 export function readBody({ maxBytes, limitMs, room }: Bounds): MiddlewareHandler<ApiEnv> {
   return async (c, next) => {
@@ -29,7 +29,7 @@ export function readBody({ maxBytes, limitMs, room }: Bounds): MiddlewareHandler
     if (said > maxBytes) throw tooLarge(maxBytes)
     const taken = said <= smallBytes ? null : await room.take(c.get('access').actor, said, patienceOf(c, limitMs))
     try {
-      const body = await bodyOf(c, { maxBytes, limitMs })
+      const body = await bodyOf(c, { maxBytes, limitMs, tooSlow: taken?.tooSlow })
       taken?.shrink(body.length)
       c.set('body', body)
       await next()
@@ -51,18 +51,23 @@ function saidBytes(c: Context<ApiEnv>, maxBytes: number): number {
   return c.req.header('transfer-encoding') === undefined ? 0 : maxBytes
 }
 
-async function bodyOf(c: Context<ApiEnv>, { maxBytes, limitMs }: Omit<Bounds, 'room'>): Promise<Buffer> {
+async function bodyOf(
+  c: Context<ApiEnv>,
+  { maxBytes, limitMs, tooSlow }: Omit<Bounds, 'room'> & { tooSlow: AbortSignal | undefined },
+): Promise<Buffer> {
   const stream = c.req.raw.body
   if (stream === null) return Buffer.alloc(0)
   const reader = stream.getReader()
   const timer = new AbortController()
   const late = sleep(limitMs, 'late' as const, { signal: timer.signal }).catch(() => 'late' as const)
+  const ended = new Promise<'ended'>((resolve) => tooSlow?.addEventListener('abort', () => resolve('ended')))
   const pieces: Uint8Array[] = []
   let bytes = 0
   try {
     for (;;) {
-      const read = await Promise.race([reader.read(), late])
-      if (read === 'late') throw tooSlow(c, limitMs)
+      const read = await Promise.race([reader.read(), late, ended])
+      if (read === 'late') throw notCome(c, `the body has not come within ${limitMs / 1000} s`)
+      if (read === 'ended') throw notCome(c, 'the body comes slowly, and other large bodies wait for its room')
       if (read.done) return Buffer.concat(pieces)
       // Where the length is not said, or not to be trusted.
       bytes += read.value.length
@@ -80,8 +85,8 @@ function tooLarge(maxBytes: number): ApiError {
   return new ApiError('SYS_DLQ_PAYLOAD_TOO_LARGE', `the body is larger than ${maxBytes} bytes`)
 }
 
-function tooSlow(c: Context<ApiEnv>, limitMs: number): ApiError {
+function notCome(c: Context<ApiEnv>, message: string): ApiError {
   // The rest of the body would be taken for the next request.
   c.header('Connection', 'close')
-  return new ApiError('SYS_DLQ_REQUEST_TIMEOUT', `the body has not come within ${limitMs / 1000} s`)
+  return new ApiError('SYS_DLQ_REQUEST_TIMEOUT', message)
 }

@@ -105,6 +105,15 @@ test('large bodies of one sender are read in turns, and small ones and those of 
   expect(read).toBe(2)
 })
 
+test('what waits for a retrier takes no large body, whose room it would keep meanwhile', async () => {
+  const request = createTestApp(service.sql)
+  const id = await insertMessageRow(database.sql)
+  const body = `{}${' '.repeat(64 * 1024)}`
+  const headers = { ...asJson, 'content-length': String(body.length) }
+  for (const path of [`dlq/messages/${id}/retry`, 'dlq/orders/retry-all'])
+    expect((await request(`POST /api/v1/${path}`, { headers, body })).status, path).toBe(413)
+})
+
 test('a preview of large values shows none of them, and lets others be answered in between', async () => {
   const request = createTestApp(service.sql)
   const value = Buffer.from(`{"amount":1,"lines":[${'1,'.repeat(40_000)}1]}`)

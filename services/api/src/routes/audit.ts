@@ -4,6 +4,7 @@ import { isUuid } from 'dlq-core/domain/record/message-id.ts'
 import { beyondStorableText, isStorableText } from 'dlq-core/domain/record/text-for-postgres.ts'
 import { type AuditFilter, listAudit, listRelatedAudit, type WrittenEntry } from 'dlq-core/queries/change/audit.ts'
 import * as v from 'valibot'
+import { mapInSteps } from '../answers/next-step.ts'
 import { invalidField } from '../http/api-error.ts'
 import { defineRoute } from '../http/define-route.ts'
 import { bindingOf, decodeCursor, encodeCursor, keyParts } from '../lists/cursor.ts'
@@ -115,10 +116,8 @@ export const auditRoutes = [
       const entries = found.slice(0, limit)
       const last = found.length > limit ? entries.at(-1)!.id : examinedTo
       const next = last === null ? null : encodeCursor([String(last)], binding)
-      return sendJsonText(
-        c,
-        `{"entries":[${entries.map((entry) => entryJson(shown(entry, sight, 'anywhere'))).join()}],"next_cursor":${JSON.stringify(next)}}`,
-      )
+      const texts = await mapInSteps(entries, (entry) => entryJson(shown(entry, sight, 'anywhere')))
+      return sendJsonText(c, `{"entries":[${texts.join()}],"next_cursor":${JSON.stringify(next)}}`)
     },
   ),
 ]

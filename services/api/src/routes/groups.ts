@@ -21,6 +21,7 @@ import type { Sql } from 'dlq-core/queries/sql.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
 import * as v from 'valibot'
 import { requireTag, tagOf } from '../answers/entity-tag.ts'
+import { mapInSteps } from '../answers/next-step.ts'
 import { requireExactCounts } from '../fleet/exact-counts.ts'
 import { exampleStatusCounts, noMessages, statusCountsSchema, totalSchema } from '../fleet/totals-json.ts'
 import { ApiError, invalidField } from '../http/api-error.ts'
@@ -319,7 +320,10 @@ async function withTopics({ sql, log, sight }: Pick<Call, 'sql' | 'log' | 'sight
   ])
   return {
     ...counted,
-    topics: opinions.map((one) => ({ dlq_topic: one.dlq_topic, ...opinionJson(shown(one, sight, 'anywhere')) })),
+    topics: await mapInSteps(opinions, (one) => ({
+      dlq_topic: one.dlq_topic,
+      ...opinionJson(shown(one, sight, 'anywhere')),
+    })),
   }
 }
 
@@ -358,7 +362,7 @@ export async function withCounts(
     requireExactCounts({ sql, log }),
   ])
   // A group may have messages of any topic.
-  const asShown = groups.map((group) => shown(group, sight, 'anywhere'))
+  const asShown = await mapInSteps(groups, (group) => shown(group, sight, 'anywhere'))
   return asShown.map((group) => ({
     id: group.id,
     title: group.title,

@@ -3,6 +3,7 @@
 import { beyondStorableText, isStorableText } from 'dlq-core/domain/record/text-for-postgres.ts'
 import { type ListedRead, listReads } from 'dlq-core/queries/change/reads.ts'
 import * as v from 'valibot'
+import { mapInSteps } from '../answers/next-step.ts'
 import { defineRoute } from '../http/define-route.ts'
 import { bindingOf, decodeCursor, encodeCursor, keyParts } from '../lists/cursor.ts'
 import { hiddenEntries, hiddenOf, type Shown, shown } from '../masks/shown.ts'
@@ -90,7 +91,7 @@ export const readRoutes = [
       const reads = found.slice(0, limit)
       const last = found.length > limit ? reads.at(-1)! : null
       return c.json({
-        reads: reads.map((read) => readJson(shown(read, sight, 'anywhere'))),
+        reads: await mapInSteps(reads, (read) => readJson(shown(read, sight, 'anywhere'))),
         next_cursor: last && encodeCursor([last.place, last.id], binding),
       })
     },

@@ -5,7 +5,6 @@ import {
   type Canary,
   canaryOf,
   progressOf,
-  type RunSelection,
   runKinds,
   runStatuses,
   stepSize,
@@ -70,7 +69,7 @@ export const runSchema = v.pipe(
       v.boolean(),
       v.description('Of kind origin: originals that are proved take the place of their copies.'),
     ),
-    patch: v.nullable(jsonPatchSchema),
+    patch: v.pipe(v.nullable(jsonPatchSchema), v.description('In lists null where it takes more than 4 KiB.')),
     canary: v.nullable(
       v.pipe(
         v.strictObject({
@@ -161,7 +160,6 @@ export function runJson(run: Shown<RunView>, { heldUpBy, arrivedSince } = noExtr
     endedAt: run.ended_at,
     now,
   })
-  const selection = JSON.parse(run.selection) as RunSelection
   return {
     id: run.id,
     kind: run.kind,
@@ -169,7 +167,7 @@ export function runJson(run: Shown<RunView>, { heldUpBy, arrivedSince } = noExtr
     status_reason: run.status_reason,
     actor: run.actor,
     reason: run.reason,
-    selection: selectionJson(run.kind, selection),
+    selection: selectionJson(run),
     cutoff: run.cutoff.toISOString(),
     matched: { value: run.matched, relation: run.matched_relation },
     target_topic: run.target_topic,
@@ -271,8 +269,7 @@ export const exampleRun: RunJson = {
 }
 
 /** What a run erases is not shown by the run. */
-function selectionJson(kind: RunView['kind'], selection: RunSelection) {
-  if ('ids' in selection) return { ids: selection.ids.length }
-  if ('keys' in selection) return { keys: selection.keys.length }
-  return kind === 'erase' ? { filter: {} } : selection
+function selectionJson({ kind, selection }: Pick<RunView, 'kind' | 'selection'>): RunJson['selection'] {
+  const shown = JSON.parse(selection) as RunJson['selection']
+  return kind === 'erase' && shown.ids === undefined && shown.keys === undefined ? { filter: {} } : shown
 }

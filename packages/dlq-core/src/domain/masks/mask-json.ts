@@ -11,6 +11,9 @@ const hiddenJson = JSON.stringify(hiddenMark)
 /** Pointers of hidden places that are named; `*` stands for every position of a list. */
 const maxNamed = 100
 
+/** Texts of a value that are looked into, which takes some ten microseconds each. Further ones are hidden. */
+const maxTexts = 5000
+
 const space = 0x20
 const quote = 0x22
 const backslash = 0x5c
@@ -28,20 +31,21 @@ type Trail = { readonly parent: Trail | null; readonly step: string; named: Set<
 
 /**
  * The text with `"•••"` in place of what the state hides, and the pointers of these places, a hundred at most. A member of
- * a hidden place goes with it; the names of members beside shown ones stay.
+ * a hidden place goes with it; the names of members beside shown ones stay. A text that holds JSON itself is masked like
+ * the value that it holds, and named as one place.
  *
  * @throws SyntaxError where the text is no JSON
  */
-export function maskJson(text: string, root: PathState): { json: string; hidden: string[] } {
+export function maskJson(text: string, root: PathState, lookedInto = { texts: 0 }): { json: string; hidden: string[] } {
   const parts: string[] = []
   const hidden = new Set<string>()
   let copied = 0
   let at = 0
 
-  const hide = (parent: Trail | null, step: string) => {
+  const hide = (parent: Trail | null, step: string, by = hiddenJson) => {
     const start = at
     at = endOfValue(text, start)
-    parts.push(text.slice(copied, start), hiddenJson)
+    parts.push(text.slice(copied, start), by)
     copied = at
     if (parent?.named?.has(step) || hidden.size >= maxNamed) return
     hidden.add(parent === null ? '' : pointerOf(parent, step))
@@ -57,7 +61,17 @@ export function maskJson(text: string, root: PathState): { json: string; hidden:
     else if (first === openBrace) members(state, here ?? { parent, step, named: null })
     else if (first === openBracket) elements(state, here ?? { parent, step, named: null })
     else if (state.leafHidden) hide(parent, step)
+    else if (first === quote && mayBeginJson(text.charCodeAt(at + 1))) textValue(state, parent, step)
     else at = endOfValue(text, at)
+  }
+  const textValue = (state: PathState, parent: Trail | null, step: string) => {
+    if (lookedInto.texts++ >= maxTexts) return hide(parent, step)
+    const end = endOfString(text, at) + 1
+    const raw = text.slice(at + 1, end - 1)
+    const held = raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw
+    const masked = heldJson(held) === undefined ? null : maskJson(held, state, lookedInto)
+    if (masked !== null && masked.hidden.length > 0) hide(parent, step, JSON.stringify(masked.json))
+    else at = end
   }
   const members = (state: PathState, trail: Trail) => {
     at++
@@ -102,6 +116,16 @@ export function maskJson(text: string, root: PathState): { json: string; hidden:
   skipSpace()
   if (at !== text.length) throw noJson()
   return { json: copied === 0 ? text : parts.join('') + text.slice(copied), hidden: [...hidden] }
+}
+
+/** The object or list that a text is the JSON of; undefined where it is none. */
+export function heldJson(text: string): object | undefined {
+  if (!/^\s*[[{]/.test(text)) return undefined
+  try {
+    return JSON.parse(text) as object
+  } catch {
+    return undefined
+  }
 }
 
 /** The JSON text of a hidden value. */
@@ -154,6 +178,11 @@ function endOfString(text: string, start: number): number {
 
 function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
+}
+
+/** The first character of a text as it is written in JSON. */
+function mayBeginJson(code: number): boolean {
+  return code === openBrace || code === openBracket || code === backslash || isSpace(code)
 }
 
 function isEnd(code: number): boolean {

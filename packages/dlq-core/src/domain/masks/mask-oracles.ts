@@ -3,6 +3,7 @@
 
 import type { InferOutput } from 'valibot'
 import { type jsonPatchSchema, nameOfStep } from '../record/json-patch.ts'
+import { heldJson } from './mask-json.ts'
 import { isPosition, type PathState } from './mask-paths.ts'
 
 /** Whether a value that contains the JSON, as the filter `payload` asks, would tell of something hidden. */
@@ -13,10 +14,14 @@ export function asksForHidden(json: string, root: PathState): boolean {
   return hasHidden(value, root) || (isScalar && hasHidden(value, root.element()))
 }
 
-/** Whether a leaf of the value lies at a hidden place. An empty object asks only whether there is an object. */
-function hasHidden(value: unknown, state: PathState): boolean {
+/**
+ * Whether a leaf of the value, or of what a text in it holds as JSON, lies at a hidden place. An empty object asks only
+ * whether there is an object.
+ */
+function hasHidden(given: unknown, state: PathState): boolean {
   if (state.hidden) return true
   if (state.clear) return false
+  const value = typeof given === 'string' ? (heldJson(given) ?? given) : given
   if (typeof value !== 'object' || value === null) return state.leafHidden
   if (Array.isArray(value)) return value.some((element) => hasHidden(element, state.element()))
   return Object.entries(value).some(([name, member]) => hasHidden(member, state.member(name)))

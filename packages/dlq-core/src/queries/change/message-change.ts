@@ -188,10 +188,11 @@ export type EditSummary = {
 
 /** The edits of a message, oldest first. */
 export async function listEdits(sql: Sql, messageId: string): Promise<EditSummary[]> {
-  return sql<EditSummary[]>`
+  const newestFirst = await sql<EditSummary[]>`
     select number, at, actor, reason, fields
     from dlq.dlq_message_edits where message_id = ${messageId}
-    order by number`
+    order by number desc limit 1000`
+  return newestFirst.toReversed()
 }
 
 export type ReplacedContent = EditSummary &

@@ -1,9 +1,9 @@
 // dlq_messages and its archive: which values the newest messages of a filter have, and how often.
 
 import type { Sql } from '../sql.ts'
-import { messageInScope } from '../topic-scope.ts'
 import { type MessageSearch, scanMessages } from './message-scan.ts'
 import { passes, rowsOf } from './message-search.ts'
+import { newestSeen } from './newest-seen.ts'
 
 export const facetNames = [
   ...(['original_topic', 'consumer_group', 'partition', 'status', 'error_class', 'group_id', 'age'] as const),
@@ -24,13 +24,10 @@ export async function countFacets(
   const scan = scanMessages(sql, { search })
   const columns = by.map((name) => sql`looked.${sql(name)}`).reduce((list, column) => sql`${list}, ${column}`)
   const ids = sql`select id from listed`
-  const seen =
-    search.scope === null
-      ? ids
-      : sql`select from ${rowsOf(sql, { table: scan.table, ids })} m where ${messageInScope(sql, search.scope, 'm.')}`
-  type Row = Omit<FacetValue, 'facet'> & { place: number | null; listed: number; examined: number; found: number }
+  const seen = newestSeen(sql, { scan, scope: search.scope, examine })
+  type Row = Omit<FacetValue, 'facet'> & { place: number | null; walked: number; examined: number; found: number }
   const rows = await sql<Row[]>`
-    with listed as materialized (select id from ${scan.ids({ after: null, limit: examine })} found),
+    with listed as materialized (${seen.ids}),
     looked as materialized (
       select m.original_topic::text as original_topic, m.consumer_group, m.original_partition::text as partition,
              m.status::text as status, m.error_class, m.group_id::text as group_id,
@@ -42,7 +39,7 @@ export async function countFacets(
       where ${passes(sql, scan)}
     )
     select null as place, null as value, 0 as count,
-           (select count(*)::int from listed) as listed, (select count(*)::int from (${seen}) seen) as examined,
+           (${seen.walked}) as walked, (select count(*)::int from listed) as examined,
            (select count(*)::int from looked) as found
     union all
     select place::int, value, count, 0, 0, 0
@@ -55,9 +52,9 @@ export async function countFacets(
     ) counted
     where rank <= ${limit}
     order by count desc, value`
-  const { listed, examined, found } = rows.find(({ place }) => place === null)!
+  const { walked, examined, found } = rows.find(({ place }) => place === null)!
   const values = rows.flatMap(({ place, value, count }) =>
     place === null ? [] : [{ facet: by[place - 1]!, value, count }],
   )
-  return { values, examined, found, isComplete: listed < examine }
+  return { values, examined, found, isComplete: examined < examine && walked < seen.bound }
 }

@@ -1,5 +1,6 @@
 // dlq_messages and its archive: pages of the messages that a filter finds, and their number.
 
+import { listedChars, listedKeyBytes } from '../../domain/message/listed-text.ts'
 import { exactTime } from '../exact-time.ts'
 import { firstFailedAt, lastFailedAt } from '../failed-at.ts'
 import type { Fragment, Sql } from '../sql.ts'
@@ -9,7 +10,7 @@ import { type MessageScan, type MessageSearch, scanMessages } from './message-sc
 import type { SpecifiedMessage } from './message-view.ts'
 import { lines } from './summary.ts'
 
-/** A message as lists show it. Its `payload` is also null where it is `large`, and its error text may be cut short. */
+/** A message as lists show it. Where it is `large`, its `payload` is null and its error text empty. */
 export type MessageRow = SpecifiedMessage & {
   /** The payload was left out; `readLarge` reads it, with the error text. */
   large: boolean
@@ -52,15 +53,11 @@ export type Previewed = {
 export type Show = 'payload' | 'preview'
 
 /** What a page holds of payloads and error texts, and what it holds of those of one row. The others are left out. */
-const maxPageBytes = 4 * 1024 * 1024
+const usualPageBytes = 4 * 1024 * 1024
 const maxInlineBytes = 32 * 1024
-/** The characters that are left of an error text that is left out. */
-const shownErrorChars = 1000
 
 /** The bytes of a preview: 300 characters of UTF-8. */
 const previewBytes = 1200
-/** The bytes of a key in a preview; a filter's key has no more characters. */
-const maxKeyBytes = 2048
 /** PostgreSQL reads and unpacks a whole value to return its beginning. One that takes more on the disk has no preview. */
 const maxPreviewedBytes = 256 * 1024
 
@@ -87,6 +84,7 @@ export async function searchMessages(
     limit,
     examine,
     show = 'payload',
+    pageBytes = usualPageBytes,
   }: {
     search: MessageSearch
     after: readonly string[] | null
@@ -94,6 +92,7 @@ export async function searchMessages(
     limit: number
     examine: number
     show?: Show
+    pageBytes?: number
   },
 ): Promise<SearchPage> {
   const scan = scanMessages(sql, { search, backwards })
@@ -102,7 +101,7 @@ export async function searchMessages(
     select ${shownColumns(sql, scan, show)}
     from ${scan.ids({ after, limit: scanned })} found
     cross join lateral ${tested(sql, scan)} m
-    cross join lateral ${writtenPayload(sql, { show, limit })} written
+    cross join lateral ${writtenPayload(sql, { show, limit, pageBytes })} written
     order by ${order(sql, scan)}
     limit ${limit}`
   const scope = search.scope
@@ -223,7 +222,7 @@ async function pageAmong(
       select ${shownColumns(sql, scan, 'payload')}
       from page found
       cross join lateral ${tested(sql, { ...scan, tests: [] })} m
-      cross join lateral ${writtenPayload(sql, { show: 'payload', limit })} written
+      cross join lateral ${writtenPayload(sql, { show: 'payload', limit, pageBytes: usualPageBytes })} written
     ) shown on true
     order by shown.id desc`
   const { total, most } = rows[0]!
@@ -270,12 +269,12 @@ function shownColumns(sql: Sql, scan: MessageScan, show: Show) {
                case when pg_column_size(m.record_value) <= ${maxPreviewedBytes} then substring(m.record_value from 1 for ${previewBytes}) end
              when m.record_headers is null and pg_column_size(m.payload) <= ${maxPreviewedBytes}
                then substring(convert_to(m.payload::text, 'UTF8') from 1 for ${previewBytes}) end as value_start,
-        substring(m.record_key from 1 for ${maxKeyBytes}) as key_start,
+        substring(m.record_key from 1 for ${listedKeyBytes}) as key_start,
         octet_length(m.record_value) as value_bytes, m.edits, m.run_id, m.target_topic`
   const errorMessage =
     show === 'payload'
-      ? sql`case when large then left(m.error_message, ${shownErrorChars}) else m.error_message end as error_message`
-      : sql`m.error_message`
+      ? sql`case when large then '' else m.error_message end as error_message`
+      : sql`left(m.error_message, ${listedChars}) as error_message`
   return sql`
     m.id, m.original_topic, ${errorMessage}, m.retry_count, m.max_retries, m.status, m.created_at, m.updated_at, m.last_retry_at,
     ${payload}, m.dlq_topic, m.dlq_partition, m.dlq_offset, m.original_partition, m.original_offset, m.consumer_group, m.error_class,
@@ -289,9 +288,9 @@ function shownColumns(sql: Sql, scan: MessageScan, show: Show) {
  * packs what repeats to a 255th, and writes the exponents of numbers out, so only its text tells how much a page would
  * hold. "offset 0", because it is written once, for both.
  */
-function writtenPayload(sql: Sql, { show, limit }: { show: Show; limit: number }) {
+function writtenPayload(sql: Sql, { show, limit, pageBytes }: { show: Show; limit: number; pageBytes: number }) {
   if (show === 'preview') return sql`(select)`
-  const ofRow = Math.min(maxInlineBytes, Math.floor(maxPageBytes / limit))
+  const ofRow = Math.min(maxInlineBytes, Math.floor(pageBytes / limit))
   return sql`(
     select case when bytes <= ${ofRow} then payload end as payload, bytes is null or bytes > ${ofRow} as large, bytes as large_bytes
     from (

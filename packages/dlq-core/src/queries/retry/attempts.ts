@@ -1,5 +1,6 @@
 // dlq_attempts: one row per attempt.
 
+import { listedChars } from '../../domain/message/listed-text.ts'
 import type { Verdict } from '../readers/verdicts.ts'
 import { type Fragment, type Sql, toArray } from '../sql.ts'
 import type { Slot } from './slots.ts'
@@ -167,9 +168,10 @@ export async function listAttempts(sql: Sql, messageId: string): Promise<Attempt
 /** The columns of `Attempt`, of an attempt a and its verdict v. */
 export function attemptColumns(sql: Sql) {
   return sql`
-    a.number, a.attempt_id, a.actor, a.run_id, a.outcome, a.error, a.target_topic, a.target_partition, a.target_offset,
+    a.number, a.attempt_id, a.actor, a.run_id, a.outcome, left(a.error, ${listedChars}) as error, a.target_topic, a.target_partition, a.target_offset,
     a.started_at, a.settled_at, a.unknown_at, a.failed_again_at, a.failed_again_topic, a.failed_again_partition,
-    a.failed_again_offset, a.failed_again_class, a.failed_again_message, a.error_changed,
+    a.failed_again_offset, a.failed_again_class,
+    left(a.failed_again_message, ${listedChars}) as failed_again_message, a.error_changed,
     a.confirmed_at, a.confirmed_by, v.verdict, v.verdict_reason, v.judged_by, v.read_at, v.horizon_until`
 }
 

@@ -1,6 +1,7 @@
 // The messages of a run and their outcomes. dlq_attempts has the ones that it sent, dlq_messages those that it holds,
 // dlq_run_skipped those that it left alone.
 
+import { listedChars, listedKeyBytes } from '../../domain/message/listed-text.ts'
 import { smallestId } from '../../domain/record/message-id.ts'
 import type { Status } from '../../domain/retry/message-state.ts'
 import type { Verdict } from '../readers/verdicts.ts'
@@ -46,7 +47,7 @@ export async function listRunItems(
       ? sql`true`
       : sql`exists (select from dlq.dlq_messages m where m.id = ${sql(column)} and ${messageInScope(sql, scope, 'm.')})`
   const attempted = (of: RunOutcome, which: ReturnType<Sql>) => sql`
-    (select a.message_id as id, ${of}::text as outcome, coalesce(a.failed_again_message, a.error) as detail
+    (select a.message_id as id, ${of}::text as outcome, left(coalesce(a.failed_again_message, a.error), ${listedChars}) as detail
      from dlq.dlq_attempts a
      where a.run_id = ${runId} and ${inPage('a.message_id')} and ${which} and ${seen('a.message_id')}
      order by a.message_id ${order} limit ${limit})`
@@ -109,7 +110,7 @@ export async function listItemsByVerdict(
              (select message_id from part order by message_id ${before === null ? sql`desc` : sql`asc`} limit 1) as edge
     )
     select seen.judged, seen.edge, found.* from seen left join lateral (
-      select a.message_id as id, coalesce(a.failed_again_message, a.error) as detail, v.verdict, v.verdict_reason,
+      select a.message_id as id, left(coalesce(a.failed_again_message, a.error), ${listedChars}) as detail, v.verdict, v.verdict_reason,
              case when a.failed_again_at is null then 'resolved' else 'failed_again' end as outcome
       from part a
       left join dlq.dlq_messages m on m.id = a.message_id
@@ -127,7 +128,7 @@ export async function listItemsByVerdict(
   return { items: before === null ? items : items.toReversed(), judgedTo: isPart ? rows[0]!.edge : null }
 }
 
-/** What is shown of a live message beside its outcome. */
+/** What is shown of a live message beside its outcome: the beginnings of its key and of its error message. */
 export type ItemMessage = {
   id: string
   original_topic: string
@@ -146,8 +147,8 @@ export async function readItemMessages(
   { ids, scope }: { ids: readonly string[]; scope: TopicScope },
 ): Promise<Map<string, ItemMessage>> {
   const rows = await sql<ItemMessage[]>`
-    select m.id, m.original_topic, m.dlq_topic, m.consumer_group, m.record_key, m.error_class, m.error_message, m.status,
-           m.group_id
+    select m.id, m.original_topic, m.dlq_topic, m.consumer_group, substring(m.record_key from 1 for ${listedKeyBytes}) as record_key,
+           m.error_class, left(m.error_message, ${listedChars}) as error_message, m.status, m.group_id
     from unnest(${sql.array([...ids])}::uuid[]) as chosen (id)
     cross join lateral (
       select * from dlq.dlq_messages where id = chosen.id and ${messageInScope(sql, scope)}

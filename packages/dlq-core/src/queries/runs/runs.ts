@@ -229,33 +229,6 @@ export async function moveRun(
   return result.count > 0
 }
 
-/**
- * Lets a queued run begin, unless `maxActive` runs are active already. Those of one actor whose topics are limited take all
- * but one of these places, however many they are and whatever was resumed: else slow runs of one team would keep those of
- * all others queued. Concurrent callers wait for each other.
- */
-export async function admitRun(sql: Sql, { id, maxActive }: { id: string; maxActive: number }): Promise<boolean> {
-  await sql`select pg_advisory_xact_lock(hashtextextended('dlq.admit_run', 0))`
-  const mostOfOne = Math.max(1, maxActive - 1)
-  const [row] = await sql<[{ taken: number; is_full: boolean }]>`
-    select coalesce(sum(case when is_limited then least(runs, ${mostOfOne}) else runs end), 0)::int as taken,
-           coalesce(bool_or(is_limited and runs >= ${mostOfOne} and active.actor = r.actor and r.scope is not null), false) as is_full
-    from (
-      select actor, scope is not null as is_limited, count(*)::int as runs from dlq.dlq_runs
-      where ended_at is null and status in ('running', 'cancelling')
-      group by actor, scope is not null
-    ) active
-    cross join (select actor, scope from dlq.dlq_runs where id = ${id}) r`
-  return row.taken < maxActive && !row.is_full && (await moveRun(sql, { id, from: ['queued'], to: 'running' }))
-}
-
-/** How many runs are active, and so keep others queued. */
-export async function countActiveRuns(sql: Sql): Promise<number> {
-  const [row] = await sql<{ active: number }[]>`
-    select count(*)::int as active from dlq.dlq_runs where ended_at is null and status in ('running', 'cancelling')`
-  return row!.active
-}
-
 /** Changes the run's rate; null lifts the limit. Returns whether the run has not ended. */
 export async function changeRate(
   sql: Sql,
@@ -275,6 +248,7 @@ export type RunView = RunCounts & {
   status_reason: string | null
   actor: string
   reason: string | null
+  /** A RunSelection with the number of its ids, or of its keys, in place of them. */
   selection: string
   cutoff: Date
   matched: number
@@ -305,11 +279,18 @@ export type RunView = RunCounts & {
   ended_at: Date | null
 }
 
-function viewOf(sql: Sql) {
+/** How much of a patch a list shows; a page has a thousand runs, and a patch up to a mebibyte. */
+const listedPatchBytes = 4096
+
+function viewOf(sql: Sql, patch = sql`r.patch`) {
+  const numberOf = (name: 'ids' | 'keys') => sql`
+    when r.selection -> ${name}::text is not null
+      then json_build_object(${name}::text, json_array_length(r.selection -> ${name}::text))`
   // One statement over both tables, so that a count is never missing or doubled while it is folded.
   return sql`
-    select r.id, r.kind, r.is_forced, r.status, r.status_reason, r.actor, r.reason, r.selection, r.cutoff, r.matched::float8 as matched,
-           r.matched_relation, r.target_topic, r.patch, r.rate_per_second::float8 as rate_per_second, r.max_lag::float8 as max_lag, r.staleness, r.canary, r.on_refailure,
+    select r.id, r.kind, r.is_forced, r.status, r.status_reason, r.actor, r.reason,
+           case ${numberOf('ids')} ${numberOf('keys')} else r.selection end as selection, r.cutoff, r.matched::float8 as matched,
+           r.matched_relation, r.target_topic, ${patch} as patch, r.rate_per_second::float8 as rate_per_second, r.max_lag::float8 as max_lag, r.staleness, r.canary, r.on_refailure,
            r.max_refailure::float8 as max_refailure, r.step, r.step_taken::float8 as step_taken, r.step_entered_at, r.judged_at,
            r.last_settled_at, r.saga_id, ${withStale(sql, 'd')} as skipped, r.adopts, r.compared, r.created_at, ${exactTime(sql, sql`r.created_at`)} as place, r.started_at, r.ended_at,
            (r.taken - d.superseded - d.staleness_unknown)::float8 as taken, r.done::float8 as done, r.withdrawn::float8 as withdrawn, r.given_back::float8 as given_back,
@@ -365,7 +346,7 @@ export async function listRuns(
       ${targetTopic === undefined ? sql`` : sql`and r.target_topic = ${targetTopic}`}
       ${groupId === undefined ? sql`` : sql`and r.selection #>> '{filter,group_id}' = ${groupId}`}`
   const runs = await sql<(RunView & { place: string })[]>`
-    ${viewOf(sql)} ${where}
+    ${viewOf(sql, sql`case when octet_length(r.patch::text) <= ${listedPatchBytes} then r.patch end`)} ${where}
       ${after === null ? sql`` : sql`and (r.created_at, r.id) < (${after.at}::text::timestamptz, ${after.id}::uuid)`}
     order by r.created_at desc, r.id desc limit ${limit} offset ${offset}`
   const [row] = await sql<{ total: number }[]>`select count(*)::int as total from dlq.dlq_runs r ${where}`
@@ -374,7 +355,9 @@ export async function listRuns(
 
 /** The runs that have not ended: how many are in each status, and the sums of their counts. */
 export async function countRuns(sql: Sql): Promise<{ statuses: Record<string, number>; counts: RunCounts }> {
-  const runs = await sql<RunView[]>`${viewOf(sql)} where r.ended_at is null`
+  const runs = await sql<(RunCounts & { status: RunStatus })[]>`
+    select status, taken, done, resolved, failed, failed_again, withdrawn, given_back
+    from (${viewOf(sql)} where r.ended_at is null) run`
   const statuses: Record<string, number> = {}
   const counts = { taken: 0, done: 0, resolved: 0, failed: 0, failed_again: 0, withdrawn: 0, given_back: 0 }
   for (const run of runs) {

@@ -1,10 +1,14 @@
 // dlq_positions and dlq_messages: the overview of topics for people. The list of topics: topic-list.ts.
 
 import { lastFailedAt } from '../failed-at.ts'
+import { scanMessages } from '../reading/message-scan.ts'
+import { rowsOf } from '../reading/message-search.ts'
+import { newestSeen } from '../reading/newest-seen.ts'
 import { ofKind, pairsWith } from '../reading/topics-with.ts'
 import { type Sql, toArray } from '../sql.ts'
 import { sqlText, toQuery } from '../sql-text.ts'
 import { messageInScope, passesRoute, type TopicScope, topicInScope } from '../topic-scope.ts'
+import { topicWithin } from '../topic-within.ts'
 
 /** The first message in the scope, and of the DLQ topic, is looked for among this number of a topic's messages. */
 const maxLookedThrough = 10_000
@@ -45,22 +49,19 @@ export async function oldestPendingOf(
 
 export type RecentFailures = { consumer_group: string | null; count: number; last_failed_at: Date }
 
-/** The consumer groups in which the newest `examine` messages failed. */
+/** The consumer groups in which the newest `examine` messages failed, of those that the caller may see. */
 export async function countRecentFailures(
   sql: Sql,
   { scope, examine }: { scope: TopicScope; examine: number },
 ): Promise<RecentFailures[]> {
+  const topic = await topicWithin(sql, { filter: {}, topic: null, scope })
+  const scan = scanMessages(sql, { search: { filter: {}, topic, scope, sort: 'newest' } })
+  const { ids } = newestSeen(sql, { scan, scope, examine })
+  const rows = scope === null ? scan.rows(examine) : rowsOf(sql, { table: scan.table, ids })
   return sql<RecentFailures[]>`
-    with newest as materialized (
-      select m.consumer_group, m.original_topic, m.dlq_topic, m.held_by_route, m.record_source,
-             ${lastFailedAt(sql)} as last_failed_at
-      from dlq.dlq_messages m
-      order by m.id desc
-      limit ${examine}
-    )
+    with newest as materialized (select m.consumer_group, ${lastFailedAt(sql)} as last_failed_at from ${rows} m)
     select consumer_group, count(*)::int as count, max(last_failed_at) as last_failed_at
     from newest
-    where ${messageInScope(sql, scope)}
     group by consumer_group`
 }
 

@@ -9,6 +9,7 @@ import {
   searchAttempts,
 } from 'dlq-core/queries/history/attempt-list.ts'
 import * as v from 'valibot'
+import { mapInSteps } from '../../answers/next-step.ts'
 import { defineRoute } from '../../http/define-route.ts'
 import { bindingOf, decodeCursor, encodeCursor, keyParts } from '../../lists/cursor.ts'
 import { type Shown, shown } from '../../masks/shown.ts'
@@ -110,7 +111,7 @@ export const attemptRoutes = [
       const next = isFull ? placeOf(listed.at(-1)!) : examinedTo
       const isSealed = !isFull && !isEdgeInScope
       return c.json({
-        attempts: listed.map((attempt) => listedAttemptJson(shown(attempt, sight))),
+        attempts: await mapInSteps(listed, (attempt) => listedAttemptJson(shown(attempt, sight))),
         pagination: {
           limit,
           next_cursor: next && encodeCursor(keyOf(next), binding, isSealed ? cursorSeal : null),

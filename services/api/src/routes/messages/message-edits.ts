@@ -4,6 +4,7 @@ import { sentValue } from 'dlq-core/domain/message/edit-message.ts'
 import { findEdit, listEdits } from 'dlq-core/queries/change/message-change.ts'
 import { getMessage } from 'dlq-core/queries/reading/message-view.ts'
 import * as v from 'valibot'
+import { mapInSteps } from '../../answers/next-step.ts'
 import { ApiError, notFound } from '../../http/api-error.ts'
 import { defineRoute } from '../../http/define-route.ts'
 import { refusePart } from '../../masks/refuse-hidden.ts'
@@ -40,7 +41,7 @@ export const messageEditRoutes = [
       params: messagePath,
       answers: {
         200: {
-          description: 'The edits, oldest first.',
+          description: 'The last thousand edits, oldest first.',
           schema: v.strictObject({ edits: v.array(v.pipe(v.strictObject(summaryEntries), v.title('Edit'))) }),
           example: { edits: [exampleEdit] },
         },
@@ -50,7 +51,7 @@ export const messageEditRoutes = [
     async ({ c, sql, access, sight, params: { id } }) => {
       const message = await getMessage(sql, { id, scope: access.topics })
       if (!message) throw notFound(id)
-      const edits = (await listEdits(sql, id)).map((edit) => shown(edit, sight, message))
+      const edits = await mapInSteps(await listEdits(sql, id), (edit) => shown(edit, sight, message))
       return c.json({ edits: edits.map((edit) => ({ ...edit, at: timestamp(edit.at) })) })
     },
   ),

@@ -1,5 +1,6 @@
 // Lists of dead letters: of all topics, of one topic, and as a download.
 
+import { listedChars } from 'dlq-core/domain/message/listed-text.ts'
 import { checkRanges, type MessageFilter, messageFilterEntries } from 'dlq-core/domain/message/message-filter.ts'
 import type { MessageSearch, MessageSort } from 'dlq-core/queries/reading/message-scan.ts'
 import { countMessages, pageOfTopic, type Show, type Total } from 'dlq-core/queries/reading/message-search.ts'
@@ -55,7 +56,9 @@ const listEntries = {
   show: v.exactOptional(
     v.pipe(
       v.picklist(shows, `must be one of ${shows.join(', ')}`),
-      v.description('payload (default), or preview: the beginning of the value instead, and key, size, edits and run.'),
+      v.description(
+        `payload (default), or preview: the beginning of the value instead, and key, size, edits and run. A preview has the first ${listedChars} characters of the error message.`,
+      ),
     ),
   ),
 }

@@ -9,6 +9,7 @@ import { listAttempts } from 'dlq-core/queries/retry/attempts.ts'
 import { listStaleness } from 'dlq-core/queries/staleness/answers.ts'
 import { listNewerDeadLetters } from 'dlq-core/queries/staleness/newer-dead-letters.ts'
 import * as v from 'valibot'
+import { mapInSteps } from '../../answers/next-step.ts'
 import { notFound } from '../../http/api-error.ts'
 import { type Call, defineRoute } from '../../http/define-route.ts'
 import { refusePart } from '../../masks/refuse-hidden.ts'
@@ -65,7 +66,7 @@ export const messageRoutes = [
       const [staleness = null] =
         mayBeGuessed || policy.policy.staleness === 'ignore' ? [] : await listStaleness(sql, [id])
       const decoded = withDecoded(message, await decodeMessage(payloads, message))
-      const ofMessage = attempts.map((attempt) => shown(attempt, sight, message))
+      const ofMessage = await mapInSteps(attempts, (attempt) => shown(attempt, sight, message))
       return sendJsonText(c, detailJson(shown(decoded, sight), { attempts: ofMessage, policy, newer, staleness }))
     },
   ),
@@ -90,7 +91,8 @@ export const messageRoutes = [
     async ({ c, sql, access, sight, params: { id } }) => {
       const message = await getMessageDetail(sql, { id, scope: access.topics })
       if (!message) throw notFound(id)
-      return c.json({ attempts: (await listAttempts(sql, id)).map((one) => attemptJson(shown(one, sight, message))) })
+      const attempts = await listAttempts(sql, id)
+      return c.json({ attempts: await mapInSteps(attempts, (one) => attemptJson(shown(one, sight, message))) })
     },
   ),
 

@@ -1,5 +1,6 @@
 // A message of a run with its outcome, as the API shows it.
 
+import { listedChars, listedKeyBytes } from 'dlq-core/domain/message/listed-text.ts'
 import { waitingOf } from 'dlq-core/domain/message/run.ts'
 import { statuses } from 'dlq-core/domain/retry/message-state.ts'
 import { verdicts } from 'dlq-core/queries/readers/verdicts.ts'
@@ -17,7 +18,7 @@ export const runItemSchema = v.pipe(
     id: v.string(),
     ...hiddenEntries,
     outcome: v.picklist(runOutcomes),
-    detail: v.nullable(v.string()),
+    detail: v.pipe(text, v.description(`The first ${listedChars} characters.`)),
     verdict: v.exactOptional(v.pipe(v.picklist(verdicts), v.description('Where the request asks for a verdict.'))),
     verdict_reason: v.exactOptional(v.nullable(v.string())),
     message: v.exactOptional(
@@ -35,7 +36,9 @@ export const runItemSchema = v.pipe(
             ...hiddenEntries,
           }),
         ),
-        v.description('With show=message: the message as it is now; null where it is archived or deleted.'),
+        v.description(
+          `With show=message: the message as it is now, with the first ${listedKeyBytes} bytes of its key and ${listedChars} characters of its error message; null where it is archived or deleted.`,
+        ),
       ),
     ),
   }),

@@ -10,6 +10,7 @@ import { listRuns } from 'dlq-core/queries/runs/runs.ts'
 import type { SSEStreamingApi } from 'hono/streaming'
 import * as v from 'valibot'
 import { actAs } from '../../access/access.ts'
+import { mapInSteps } from '../../answers/next-step.ts'
 import { streamEvents } from '../../answers/stream-events.ts'
 import { ApiError, invalidField } from '../../http/api-error.ts'
 import { type Call, defineRoute } from '../../http/define-route.ts'
@@ -80,7 +81,7 @@ export const runReadRoutes = [
       const listed = runs.slice(0, limit)
       const last = runs.length > limit ? listed.at(-1)! : null
       return c.json({
-        runs: listed.map((run) => runJson(shown(run, sight, 'anywhere'))),
+        runs: await mapInSteps(listed, (run) => runJson(shown(run, sight, 'anywhere'))),
         total_count: total,
         next_cursor: last && encodeCursor([last.place, last.id], binding),
       })
@@ -197,7 +198,7 @@ export const runReadRoutes = [
         show === undefined ? null : await readItemMessages(sql, { ids: items.map(({ id }) => id), scope })
       const [first, last] = [items[0]?.id ?? null, items.at(-1)?.id ?? null]
       return c.json({
-        items: items.map((item) => runItemJson(item, messages, sight)),
+        items: await mapInSteps(items, (item) => runItemJson(item, messages, sight)),
         counts: outcomeCounts(run),
         next_after: before !== null || hasMore ? last : judgedTo,
         previous_before: before === null ? (after === null ? null : first) : hasMore ? first : judgedTo,

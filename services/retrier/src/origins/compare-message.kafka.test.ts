@@ -97,6 +97,17 @@ test('a record that could not be read is looked for three times more, and then w
   expect(await readMessageRow(database.sql, id)).toMatchObject({ origin_state: 16, next_retry_at: null })
 })
 
+test('while the message is being sent nothing is compared, and its original is looked for again afterwards', async () => {
+  const id = await insert(null, { origin_state: 17, status: 'RETRYING' })
+  await database.sql`insert into dlq.dlq_message_origins (message_id, state, next_try_at) values (${id}, 'unreachable', now())`
+  expect(await compare(id)).toBeNull()
+  expect(await originOf(id)).toMatchObject({ tries: 1, next_try_at: expect.any(Date) })
+  await database.sql`update dlq.dlq_messages set edits = 1 where id = ${id}`
+  await database.sql`update dlq.dlq_messages set status = 'PENDING' where id = ${id}`
+  expect(await compare(id)).toBeNull()
+  expect(await originOf(id)).toMatchObject({ next_try_at: null })
+})
+
 test('one that is read later is adopted where the policy says so, and is due again', async () => {
   const id = await insert('{"amount":1.5}', { origin_state: 17 })
   expect(await compare(id, 'origin')).toBe('same')

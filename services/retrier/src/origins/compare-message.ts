@@ -55,7 +55,8 @@ export async function compareMessage(deps: CompareDeps, id: string): Promise<Ori
   const { sql } = deps
   const before = await readComparable(sql, id)
   if (before === null || !isComparable(before)) {
-    await forgetWanted(sql, id)
+    // One that is being sent may be refused, and then waits for its original as before.
+    if (before?.status !== 'RETRYING') await forgetWanted(sql, id)
     return null
   }
   const [fetched] = await fetchAll(deps, [before])

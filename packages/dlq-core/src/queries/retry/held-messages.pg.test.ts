@@ -3,6 +3,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
+import { untilWaitingForLock } from 'dlq-testing/postgres/lock-waits.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow, type MessageColumns, readMessageRow } from 'dlq-testing/rows/message-rows.ts'
@@ -23,11 +24,10 @@ const insert = (columns: MessageColumns = {}) =>
 const due = { next_retry_at: new Date(Date.now() - 60_000) }
 const read = (id: string) => readMessageRow(database.sql, id)
 
-async function insertRun(status = 'running'): Promise<string> {
+async function insertRun(status = 'running', columns: { target_topic?: string; scope?: string[] } = {}) {
   const id = randomUUID()
-  await database.sql`
-    insert into dlq.dlq_runs (id, kind, actor, selection, until_id, matched, matched_relation, status)
-    values (${id}, 'retry', 'maria', '{}', ${id}, 0, 'eq', ${status})`
+  const run = { id, kind: 'retry', actor: 'maria', selection: '{}', until_id: id, matched: 0, matched_relation: 'eq' }
+  await database.sql`insert into dlq.dlq_runs ${database.sql({ ...run, status, ...columns })}`
   return id
 }
 
@@ -67,6 +67,27 @@ test('a topic that has more in flight than its bound gives nothing, and the clai
   expect(await claimIds({ maxInFlight: 2 })).toEqual([])
 })
 
+test('what other topics have in flight does not count for the bound of a topic', async () => {
+  for (const original_topic of ['payments', 'payments', 'refunds']) await insert({ ...due, original_topic })
+  for (const topic of ['payments', 'refunds']) await claim({ topic })
+  const id = await insert(due)
+  expect(await claimIds({ maxInFlight: 1 })).toEqual([id])
+})
+
+test('a message goes to the topic of its run, within the scope of that, and else to its own', async () => {
+  const scope = ['orders*']
+  const own = { target_topic: 'payments' }
+  const redirect = await insertRun('running', { target_topic: 'orders-2', scope })
+  const retry = await insertRun('running', { scope })
+  await insert({ ...own, run_id: redirect })
+  await insert({ ...own, run_id: retry })
+  await insert({ ...own, ...due })
+  const { messages: redirected } = await claim({ run: redirect })
+  expect(redirected).toMatchObject([{ target_topic: 'orders-2', target_scope: scope }])
+  for (const share of [{ run: retry }, {}])
+    expect((await claim(share)).messages).toMatchObject([{ target_topic: 'payments', target_scope: null }])
+})
+
 test('a claimed message says whether the attempt before this one was refused', async () => {
   const attempted = async (outcome: 'failed' | 'published') => {
     const id = await insert({ ...due, retry_count: 1 })
@@ -88,6 +109,36 @@ test('a claimed message says whether the attempt before this one was refused', a
       [first, false],
     ]),
   )
+})
+
+test.each<[string, (held: { id: string; slot: number; epoch: bigint; batch: bigint }) => Promise<unknown>]>([
+  [
+    'settled',
+    ({ id, ...batch }) =>
+      settleMessages(service.sql, {
+        ...batch,
+        messages: [{ id, status: 'RESOLVED', next_retry_at: null, run_id: null }],
+      }),
+  ],
+  ['given back', ({ id: _, ...batch }) => releaseBatch(service.sql, batch)],
+  [
+    'leased again',
+    ({ id, ...batch }) =>
+      leaseParts(service.sql, { ...batch, parts: [{ batch: batch.batch + 1n, token: randomUUID(), ids: [id] }] }),
+  ],
+])('nothing is %s by a holder whose slot is being taken over', async (_, act) => {
+  const id = await insert(due)
+  const { messages: __, ...batch } = await claim()
+  const before = await read(id)
+  await database.sql`update dlq.dlq_slots set owner_until = now() - interval '1 s'`
+  const taking = await service.sql.begin(async (sql) => {
+    await takeSlot(sql, { owner: 'successor', leaseMs: 60_000 })
+    const late = act({ ...batch, id })
+    await untilWaitingForLock(database)
+    return { late }
+  })
+  await taking.late
+  expect(await read(id)).toEqual(before)
 })
 
 test('a message that is settled as failed has a time only where it does not wait for its original, and nobody’s request', async () => {
@@ -116,20 +167,22 @@ test('what a run holds gets no time when it is given back, and any other message
 })
 
 test.each(['RESOLVED', 'DEAD', 'PENDING'])(
-  'a claimed message that somebody sets %s by SQL stays so',
+  'a claimed message that somebody sets %s by SQL stays so, and counts for no run',
   async (status) => {
-    const id = await insert(due)
-    const batch = await claim()
+    const run = await insertRun()
+    const id = await insert({ run_id: run })
+    const batch = await claim({ run })
     await database.sql`update dlq.dlq_messages set status = ${status} where id = ${id}`
     const before = await read(id)
     const part = { batch: batch.batch + 1n, token: randomUUID(), ids: [id] }
     const messages = [
-      { id, status: status === 'DEAD' ? 'RESOLVED' : 'DEAD', next_retry_at: null, run_id: null } as const,
+      { id, status: status === 'DEAD' ? 'RESOLVED' : 'DEAD', next_retry_at: null, run_id: run } as const,
     ]
 
     expect(await leaseParts(service.sql, { ...batch, parts: [part] })).toBe(true)
     expect(await settleMessages(service.sql, { ...batch, messages })).toBe(0)
     expect(await releaseBatch(service.sql, batch)).toEqual([])
     expect(await read(id)).toEqual(before)
+    expect(await database.sql`select from dlq.dlq_run_deltas`).toHaveLength(0)
   },
 )

@@ -114,6 +114,23 @@ test('leaves what its route holds, and says so', async () => {
   expect(await readMessageRow(database.sql, held)).toMatchObject({ run_id: null })
 })
 
+test('takes by force nothing that another run holds, or that is being sent or was', async () => {
+  const others = [
+    await insert({ run_id: otherRun }),
+    await insert({ run_id: otherRun, status: 'DEAD' }),
+    await insert({ status: 'RETRYING', retry_count: 1 }),
+    await insert({ status: 'RESOLVED' }),
+  ]
+  const dead = await insert({ status: 'DEAD' })
+  await database.sql`
+    insert into dlq.dlq_runs (id, kind, actor, selection, until_id, matched, matched_relation)
+    values (${runId}, 'retry', 'ann', '{}', ${runId}, 5, 'eq')`
+  const { taken, left } = await take([...others, dead], { isForced: true })
+  expect([taken, left.map(({ id }) => id).toSorted()]).toEqual([1, others.toSorted()])
+  const held = await database.sql`select id from dlq.dlq_messages where run_id = ${runId}`
+  expect(held.map(({ id }) => id)).toEqual([dead])
+})
+
 test('makes messages due that applications pull by the more exact policy, and a redirect takes these too', async () => {
   await pull('orders_*')
   await pull('orders_eu', 'republish')

@@ -16,6 +16,8 @@ let now = new Date()
 beforeEach(async () => {
   await emptyTables(database.sql, 'dlq.dlq_events', 'dlq.dlq_deliveries', 'dlq.dlq_notification_routes')
   await emptyTables(database.sql, 'graphile_worker._private_jobs', 'dlq.dlq_groups', 'dlq.dlq_group_topics')
+  await emptyTables(database.sql, 'dlq.dlq_messages')
+  await database.sql`update dlq.dlq_event_watch set looked_at = now() - interval '1 hour'`
   now = new Date()
 })
 
@@ -51,7 +53,7 @@ test('what a long transaction shows late is told all the same, and once', async 
   await route()
   await look()
   await addGroup('orders.dlq.v1', { agoMs: minuteMs })
-  await addGroup('old.dlq.v1', { agoMs: 60 * minuteMs })
+  await addGroup('before.dlq.v1', { agoMs: 30 * minuteMs })
   await look()
   await look()
   expect(await sent()).toEqual(['all on-call begin 1'])
@@ -95,4 +97,22 @@ test('a route whose channel has changed gathers nothing for its former one', asy
   await route({ channel: 'other' })
   for (const topic of ['third', 'fourth']) await happens(topic)
   expect(await sent()).toEqual(['all on-call begin 2', 'all other begin 2'])
+})
+
+test('a burst that lasts is not over as soon as the last minutes are quiet', async () => {
+  await route({ digestMs: 0 })
+  await addGroup('orders.dlq.v1', { agoMs: 24 * 60 * minuteMs })
+  await database.sql`
+    insert into dlq.dlq_messages (id, original_topic, dlq_topic, error_message, group_id)
+    select (left(dlq.uuid_floor(${now}::timestamptz)::text, 19) || right(gen_random_uuid()::text, 17))::uuid, 'orders', 'orders.dlq.v1', 'e', id
+    from dlq.dlq_groups, generate_series(1, 20)`
+  const lookAfter = async (minutes: number) => {
+    now = new Date(now.getTime() + minutes * minuteMs)
+    await database.sql`update dlq.dlq_group_topics set last_seen_at = ${now}`
+    await look()
+  }
+  for (const minutes of [1, 7]) await lookAfter(minutes)
+  expect(await sent()).toEqual(['all on-call begin 1'])
+  await lookAfter(8)
+  expect(await sent()).toEqual(['all on-call begin 1', 'all on-call end 1'])
 })

@@ -247,13 +247,16 @@ describe('what a run writes is worked out before its transaction', () => {
   })
 
   test('a message that somebody has edited since is left alone, with the reason; one that was only touched is not', async () => {
-    const [edited, touched] = [await insertValue('{"amount":1}'), await insertValue('{"amount":1}')]
-    const run = await editing(2)
+    const value = '{"amount":1}'
+    const [edited, touched, other] = [await insertValue(value), await insertValue(value), await insertValue(value)]
+    const run = await editing(3)
     const prepared = await prepare(run)
     await engine.database.sql`update dlq.dlq_messages set record_value = '{"amount":7}' where id = ${edited}`
+    // The headers may say by which schema it is written.
+    await engine.database.sql`update dlq.dlq_messages set record_headers = '[["a","b"]]' where id = ${other}`
     await engine.database.sql`update dlq.dlq_messages set updated_at = now() where id = ${touched}`
     expect(await hold(run, (sql, held) => runChunk(unused, sql, held, { prepared }))).toMatchObject({ done: 1 })
-    expect(await skippedIn(run)).toEqual({ [edited]: 'changed' })
+    expect(await skippedIn(run)).toEqual({ [edited]: 'changed', [other]: 'changed' })
     expect(await storedValue(edited)).toBe('{"amount":7}')
   })
 

@@ -16,6 +16,8 @@ describe('admission', () => {
     await move(first, 'running', 'completed')
     expect(await chunkOf(second, 'admit', { maxActive: 1 })).toMatchObject({ isLast: true })
     expect(await read(second)).toMatchObject({ status: 'running' })
+    // By a job that runs once more.
+    expect(await chunkOf(second, 'admit', { maxActive: 1 })).toMatchObject({ isLast: true })
   })
 
   test('of runs that ask at the same time no more than the limit are admitted', async () => {
@@ -104,7 +106,8 @@ describe('a canary', () => {
     const id = await start(enter({ matched: 3, canary: { ...canary, waitMs: 60_000 } }))
     await chunkOf(id, 'first')
     await publishOnce()
-    expect(await chunkOf(id, 'first')).toMatchObject({ isLast: false, afterMs: 500 })
+    for (let looks = 0; looks < 2; looks += 1)
+      expect(await chunkOf(id, 'first')).toMatchObject({ isLast: false, afterMs: 500 })
     await engine.database.sql`update dlq.dlq_runs set last_settled_at = now() - interval '2 minutes'`
     expect(await chunkOf(id, 'first')).toMatchObject({ isLast: true })
   })
@@ -297,8 +300,11 @@ describe('cancelled', () => {
     expect(await heldBy(id)).toEqual([])
   })
 
-  test('where a step failed, the run has failed', async () => {
-    const id = await start(enter())
+  test.each([
+    ['a step', () => start(enter())],
+    ['its admission', () => enter()],
+  ])('where %s failed, the run has failed', async (_, begin) => {
+    const id = await begin()
     await chunkOf(id, 'all', { compensate: true })
     await chunkOf(id, 'admit', { compensate: true })
     expect(await read(id)).toMatchObject({ status: 'failed', status_reason: 'a step failed; the saga has the details' })

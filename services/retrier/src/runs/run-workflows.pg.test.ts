@@ -227,6 +227,21 @@ test('what is held as old at the very end of a run is skipped, and not withdrawn
   })
 })
 
+test('a message that is deleted while the run holds it is withdrawn, however the run ends', async () => {
+  const ids = await insertMany(4)
+  const [completed, cancelled] = [ids.slice(0, 2), ids.slice(2)]
+  const first = await start(enter({ matched: 2, selection: { ids: completed } }))
+  const second = await start(enter({ matched: 2, selection: { ids: cancelled } }))
+  for (const id of [first, second]) await chunkOf(id, 'all')
+  await engine.database.sql`delete from dlq.dlq_messages where id in (${completed[0]!}, ${cancelled[0]!})`
+  await move(second, 'running', 'cancelling')
+  expect(await publishOnce()).toBe(1)
+  await chunkOf(first, 'settle')
+  for (let chunks = 0; chunks < 2; chunks += 1) await chunkOf(second, 'all', { compensate: true })
+  expect(await read(first)).toMatchObject({ status: 'completed', taken: 2, resolved: 1, withdrawn: 1 })
+  expect(await read(second)).toMatchObject({ taken: 2, given_back: 1, withdrawn: 1 })
+})
+
 test('what an application has come to pull is handed over by a retry, and kept by a redirect', async () => {
   const [first, second] = await insertMany(2)
   const retry = await start(enter({ matched: 1, selection: { ids: [first!] } }))

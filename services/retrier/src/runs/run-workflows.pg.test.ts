@@ -227,6 +227,21 @@ test('what is held as old at the very end of a run is skipped, and not withdrawn
   })
 })
 
+test('a run that sends nothing changes messages chunk by chunk, and none while it is paused', async () => {
+  await insertMany(2)
+  const id = await start(enter({ kind: 'dead', matched: 2 }))
+  const { sql } = engine.database
+  await sql`update dlq.dlq_runs set chunk_size = 1`
+  await move(id, 'running', 'paused')
+  expect(await chunkOf(id, 'touch')).toEqual({ isLast: false, afterMs: 5000 })
+  expect(await sql`select from dlq.dlq_messages where status = 'DEAD'`).toHaveLength(0)
+  await move(id, 'paused', 'running')
+  expect(await chunkOf(id, 'touch')).toMatchObject({ isLast: false, response: { done: 1 } })
+  expect(await read(id)).toMatchObject({ status: 'running' })
+  while (!(await chunkOf(id, 'touch')).isLast);
+  expect(await read(id)).toMatchObject({ status: 'completed', done: 2 })
+})
+
 test('a message that is deleted while the run holds it is withdrawn, however the run ends', async () => {
   const ids = await insertMany(4)
   const [completed, cancelled] = [ids.slice(0, 2), ids.slice(2)]

@@ -46,12 +46,29 @@ test.each(['running', 'paused', 'cancelled'])('a run that is %s gives messages o
   expect(await claimIds({ run })).toEqual(status === 'running' ? [id] : [])
 })
 
-test('a run’s messages that their route holds, or that wait for their original, are not claimed', async () => {
+test('a run’s messages that their route holds, that wait for their original, or whose budget is spent, are not claimed', async () => {
   const run = await insertRun()
   const free = await insert({ run_id: run, origin_state: waitsForOriginal - 10 })
   await insert({ run_id: run, held_by_route: true })
   await insert({ run_id: run, origin_state: waitsForOriginal })
+  await insert({ run_id: run, retry_count: 3 })
   expect(await claimIds({ run })).toEqual([free])
+})
+
+test('what a run holds is not due by itself, also where its time has come', async () => {
+  await insert({ ...due, run_id: await insertRun('paused') })
+  expect(await claimIds()).toEqual([])
+})
+
+test('of a paused error group only what somebody asked for is claimed', async () => {
+  const [group, other] = [randomUUID(), randomUUID()]
+  await insert({ ...due, group_id: group })
+  const free = [
+    await insert({ ...due, group_id: group, retry_requested: true }),
+    await insert({ ...due, group_id: other }),
+    await insert({ ...due, group_id: null }),
+  ]
+  expect(await claimIds({ pausedGroups: [group] })).toEqual(free.toSorted())
 })
 
 test('a due message that waits for its original is claimed only where somebody asked for it', async () => {

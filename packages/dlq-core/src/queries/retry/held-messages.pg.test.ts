@@ -17,7 +17,10 @@ const service = useServiceDatabase(database)
 /** The number of a state in which a message waits for its original. */
 const waitsForOriginal = 18
 
-beforeEach(() => emptyTables(database.sql, 'dlq.dlq_messages', 'dlq.dlq_slots', 'dlq.dlq_attempts', 'dlq.dlq_runs'))
+beforeEach(async () => {
+  await emptyTables(database.sql, 'dlq.dlq_messages', 'dlq.dlq_slots', 'dlq.dlq_attempts', 'dlq.dlq_runs')
+  await emptyTables(database.sql, 'dlq.dlq_topic_pauses')
+})
 
 const insert = (columns: MessageColumns = {}) =>
   insertMessageRow(database.sql, { original_topic: 'orders', ...columns })
@@ -31,8 +34,10 @@ async function insertRun(status = 'running', columns: { target_topic?: string; s
   return id
 }
 
-async function claim(rest: Partial<TopicShare> = {}) {
-  const slot = await takeSlot(service.sql, { owner: 'test', leaseMs: 60_000 })
+const take = () => takeSlot(service.sql, { owner: 'test', leaseMs: 60_000 })
+
+async function claim(rest: Partial<TopicShare> = {}, slotOf: ReturnType<typeof take> = take()) {
+  const slot = await slotOf
   const shares = [{ topic: 'orders', quota: 100, maxInFlight: null, ordered: false, pausedGroups: [], ...rest }]
   const claimed = await claimBatch(service.sql, { ...slot, token: randomUUID(), shares, maxBytes: 1e9 })
   return { ...slot, batch: claimed?.batch ?? 0n, messages: claimed?.messages ?? [] }
@@ -58,6 +63,32 @@ test('a run’s messages that their route holds, that wait for their original, o
 test('what a run holds is not due by itself, also where its time has come', async () => {
   await insert({ ...due, run_id: await insertRun('paused') })
   expect(await claimIds()).toEqual([])
+})
+
+test.each(['first', 'last'])('a run sends nothing of a paused DLQ topic, also where that is its %s', async (place) => {
+  const run = await insertRun()
+  const ids = [await insert({ run_id: run }), await insert({ run_id: run })].toSorted()
+  const [paused, free] = place === 'first' ? ids : ids.toReversed()
+  await database.sql`update dlq.dlq_messages set dlq_topic = 'paused.dlq' where id = ${paused!}`
+  await database.sql`
+    insert into dlq.dlq_topic_pauses (topic, what, paused_by, reason) values ('paused.dlq', 'retries', 'maria', 'down')`
+  expect(await claimIds({ run })).toEqual([free])
+})
+
+test.each([
+  ['', {}],
+  [' of a topic in the order of keys', { ordered: true }],
+])('a claim%s that has waited takes nothing that another has taken meanwhile', async (_, rest) => {
+  const id = await insert({ ...due, order_key: 7, original_partition: 0, original_offset: 1 })
+  const slot = await take()
+  const { late } = await database.sql.begin(async (sql) => {
+    await sql`select from dlq.dlq_slots where slot = ${slot.slot} for update`
+    const late = claim(rest, Promise.resolve(slot))
+    await untilWaitingForLock(database)
+    expect(await claimIds(rest)).toEqual([id])
+    return { late }
+  })
+  expect((await late).messages).toEqual([])
 })
 
 test('of a paused error group only what somebody asked for is claimed', async () => {

@@ -191,6 +191,19 @@ test('what the run cannot send itself is not handed over either, also where it i
     expect(await readMessageRow(database.sql, id)).toMatchObject({ run_id: runId, next_retry_at: null })
 })
 
+test('what is being sent is not given back, also where that has begun only now', async () => {
+  const id = await insert()
+  await take([id])
+  const { giving } = await database.sql.begin(async (sql) => {
+    await sql`update dlq.dlq_messages set status = 'RETRYING', lease_slot = 1, lease_batch = 1 where id = ${id}`
+    const giving = giveBack(service.sql, { runId, limit: 10 })
+    await untilWaitingForLock(database)
+    return { giving }
+  })
+  expect(await giving).toBe(0)
+  expect(await readMessageRow(database.sql, id)).toMatchObject({ status: 'RETRYING', run_id: runId })
+})
+
 test.each([
   ['giving back', giveBack],
   ['handing over', handOverPulled],

@@ -117,6 +117,14 @@ test('one that is read later is adopted where the policy says so, and is due aga
   expect(message.next_retry_at).not.toBeNull()
 })
 
+test('one that is given up or sent is compared, and no policy adopts its original', async () => {
+  for (const status of ['DEAD', 'RESOLVED']) {
+    const id = await insert('{"amount":1.5}', { status })
+    expect(await compare(id, 'origin')).toBe('different')
+    expect(await readMessageRow(database.sql, id)).toMatchObject({ status, edits: 0 })
+  }
+})
+
 test('another record at the place is neither kept nor adopted', async () => {
   const id = await insert('{"amount":1.5}', {}, written + 1)
   expect(await compare(id, 'origin')).toBe('mismatch')

@@ -80,7 +80,7 @@ export async function storeComparison(
 ): Promise<Compared | null> {
   const { id } = before
   const message = await readComparable(sql, id)
-  if (message === null || message.edits !== before.edits || !isComparable(message)) return null
+  if (message === null || !isComparable(message)) return null
   const comparison = compareFetched(copy, found)
   const policy = policyOf(message)
   const tries = message.tries + 1

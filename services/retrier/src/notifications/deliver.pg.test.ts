@@ -115,7 +115,8 @@ test('a route was last told when its latest delivery was sent; one that waits is
   const at = (seconds: number) => new Date(now.getTime() + seconds * 1000)
   const add = (seconds: number, { route = 'all', kind = 'begin' as Delivery['kind'] } = {}) =>
     addDelivery(service.sql, { channel: 'chat', route, kind, eventIds: [], sendAt: at(seconds) })
-  const last = (kind: Delivery['kind'], route = 'all') => lastOfRoute(service.sql, { route, kind, now })
+  const last = (kind: Delivery['kind'], route = 'all') =>
+    lastOfRoute(service.sql, { route, channel: 'chat', kind, now })
   expect(await last('begin')).toEqual({ lastAt: null, waiting: null })
   for (const seconds of [-60, -10, -30]) await beginDelivery(service.sql, await add(seconds))
   expect(await last('begin')).toEqual({ lastAt: at(-10), waiting: null })

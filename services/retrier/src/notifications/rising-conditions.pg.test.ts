@@ -79,10 +79,11 @@ test('what is critical from its beginning does not wait with the warnings of qui
   ])
 })
 
-test('of a topic that two clusters have, the graver one counts, and it is said once', async () => {
+test('of a topic that several clusters have, the graver one counts, and it is said once', async () => {
   await route()
   await addExpiring(at(180))
   await addExpiring(at(30), 'other')
+  await addExpiring(at(180), 'third')
   for (const minutes of [0, 1, 2]) await look(at(minutes))
   const [event] = await database.sql`select severity from dlq.dlq_events where type = 'loss.near'`
   expect(event).toEqual({ severity: 'critical' })

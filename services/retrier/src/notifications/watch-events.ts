@@ -151,7 +151,7 @@ async function addToRoute(
   { route, kind, event, now }: { route: NotificationRoute; kind: DeliveryKind; event: Event; now: Date },
 ): Promise<void> {
   const { name, channel } = route
-  const { lastAt, waiting } = await lastOfRoute(sql, { route: name, kind, now })
+  const { lastAt, waiting } = await lastOfRoute(sql, { route: name, channel, kind, now })
   const at = sendAt(event, route, { now, lastAt })
   const isInTime = waiting !== null && (event.severity !== 'critical' || waiting.send_at <= at)
   if (isInTime && (await gatherEvent(sql, { id: waiting.id, eventId: event.id }))) return

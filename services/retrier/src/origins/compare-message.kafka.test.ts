@@ -14,7 +14,7 @@ import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow, type MessageColumns, readMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { springDeadLetter } from 'dlq-testing/rows/spring-dead-letter.ts'
 import type { Chunk } from 'saga-core/workflow.ts'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { createRunWorkflows } from '../runs/run-workflows.ts'
 import { whilePaused } from '../runs/while-paused.ts'
 import { compareMessage } from './compare-message.ts'
@@ -53,10 +53,10 @@ async function insert(value: string | null, changes: MessageColumns = {}, timest
   })
 }
 
-const compare = (id: string, record: 'dlq' | 'origin' = 'dlq', reader = topics.reader) =>
+const compare = (id: string, record: 'dlq' | 'origin' = 'dlq', reader = topics.reader, maxValueBytes = 1024 * 1024) =>
   compareMessage(
     {
-      ...{ sql: service.sql, reader, payloads: null, maxValueBytes: 1024 * 1024, now: () => new Date() },
+      ...{ sql: service.sql, reader, payloads: null, maxValueBytes, now: () => new Date() },
       ...{ policyOf: () => ({ ...defaultRetryPolicy, record }), log: createLog({ service: 'test', level: 'silent' }) },
     },
     id,
@@ -98,6 +98,35 @@ test('a record that could not be read is looked for three times more, and then w
   expect(await readMessageRow(database.sql, id)).toMatchObject({ origin_state: 16, next_retry_at: null })
 })
 
+test('an original that could not be read for who asks does not hold a message that waited for none', async () => {
+  const id = await insert('{"amount":1.5}', { next_retry_at: new Date(0) })
+  expect(await compare(id, 'dlq', unreachable)).toBe('unreachable')
+  expect(await originOf(id)).toMatchObject({ problem: 'no broker', next_try_at: null })
+  expect(await readMessageRow(database.sql, id)).toMatchObject({ next_retry_at: new Date(0) })
+})
+
+test('nothing is read for what its route holds, and no value above the bound is kept', async () => {
+  const held = await insert('{"amount":1.5}', { held_by_route: true })
+  const fetchRecords = vi.fn(topics.reader.fetchRecords)
+  expect(await compare(held, 'dlq', { ...topics.reader, fetchRecords })).toBe('unreachable')
+  expect(fetchRecords).not.toHaveBeenCalled()
+  expect(await originOf(held)).toMatchObject({ problem: expect.stringContaining('has not been allowed') })
+  const large = await insert('{"amount":1.5}')
+  expect(await compare(large, 'dlq', topics.reader, 5)).toBe('unreachable')
+  expect(await originOf(large)).toMatchObject({ record_value: null, problem: expect.stringContaining('larger than') })
+})
+
+test('while the message is being sent nothing is compared, and its original is looked for again afterwards', async () => {
+  const id = await insert(null, { origin_state: 17, status: 'RETRYING' })
+  await database.sql`insert into dlq.dlq_message_origins (message_id, state, next_try_at) values (${id}, 'unreachable', now())`
+  expect(await compare(id)).toBeNull()
+  expect(await originOf(id)).toMatchObject({ tries: 1, next_try_at: expect.any(Date) })
+  await database.sql`update dlq.dlq_messages set edits = 1 where id = ${id}`
+  await database.sql`update dlq.dlq_messages set status = 'PENDING' where id = ${id}`
+  expect(await compare(id)).toBeNull()
+  expect(await originOf(id)).toMatchObject({ next_try_at: null })
+})
+
 test('one that is read later is adopted where the policy says so, and is due again', async () => {
   const id = await insert('{"amount":1.5}', { origin_state: 17 })
   expect(await compare(id, 'origin')).toBe('same')
@@ -107,6 +136,14 @@ test('one that is read later is adopted where the policy says so, and is due aga
   expect(message.next_retry_at).not.toBeNull()
 })
 
+test('one that is given up or sent is compared, and no policy adopts its original', async () => {
+  for (const status of ['DEAD', 'RESOLVED']) {
+    const id = await insert('{"amount":1.5}', { status })
+    expect(await compare(id, 'origin')).toBe('different')
+    expect(await readMessageRow(database.sql, id)).toMatchObject({ status, edits: 0 })
+  }
+})
+
 test('another record at the place is neither kept nor adopted', async () => {
   const id = await insert('{"amount":1.5}', {}, written + 1)
   expect(await compare(id, 'origin')).toBe('mismatch')
@@ -114,8 +151,11 @@ test('another record at the place is neither kept nor adopted', async () => {
   expect(await readMessageRow(database.sql, id)).toMatchObject({ edits: 0, origin_state: 13 })
 })
 
-test('a message that somebody has edited is not compared any more', async () => {
-  const id = await insert('{}', { edits: 1 })
+test.each([
+  ['that somebody has edited', { edits: 1 }],
+  ['whose value was too large to be stored', { unstored_value_bytes: 12 }],
+])('a message %s is not compared', async (_, change) => {
+  const id = await insert('{}', change)
   expect(await compare(id)).toBeNull()
   expect(await originOf(id)).toBeUndefined()
 })
@@ -242,6 +282,18 @@ describe('a run', () => {
     await chunkOf(id, 'compare')
     expect(await read(id)).toMatchObject({ done: 0, skipped: { not_comparable: 1 } })
     expect(await originOf(message)).toBeUndefined()
+  })
+
+  test('goes on after a full chunk', async () => {
+    const rows = await database.sql<{ id: string }[]>`
+      insert into dlq.dlq_messages (original_topic, error_message, edits)
+      select ${topic}, 'failed', 1 from generate_series(1, 101) returning id`
+    const id = await enter(rows.map((row) => row.id))
+    await chunkOf(id, 'admit')
+    expect(await chunkOf(id, 'compare')).toMatchObject({ isLast: false })
+    expect(await read(id)).toMatchObject({ status: 'running', step_taken: 100 })
+    expect(await chunkOf(id, 'compare')).toMatchObject({ isLast: true })
+    expect(await read(id)).toMatchObject({ status: 'completed', step_taken: 101 })
   })
 
   test('goes on where another process has stopped, and does nothing twice', async () => {

@@ -55,7 +55,8 @@ export async function compareMessage(deps: CompareDeps, id: string): Promise<Ori
   const { sql } = deps
   const before = await readComparable(sql, id)
   if (before === null || !isComparable(before)) {
-    await forgetWanted(sql, id)
+    // One that is being sent may be refused, and then waits for its original as before.
+    if (before?.status !== 'RETRYING') await forgetWanted(sql, id)
     return null
   }
   const [fetched] = await fetchAll(deps, [before])
@@ -79,7 +80,7 @@ export async function storeComparison(
 ): Promise<Compared | null> {
   const { id } = before
   const message = await readComparable(sql, id)
-  if (message === null || message.edits !== before.edits || !isComparable(message)) return null
+  if (message === null || !isComparable(message)) return null
   const comparison = compareFetched(copy, found)
   const policy = policyOf(message)
   const tries = message.tries + 1

@@ -82,6 +82,41 @@ describe('chunk after chunk', () => {
   })
 })
 
+test('a chunk that finds too few among the rows that it may look at goes on behind these', async () => {
+  await insertMany(4, { error_class: 'Timeout' })
+  const wanted = await insert({ error_class: 'NoStock' })
+  const id = await start(enter({ selection: { filter: { topic: 'orders', error_class: 'NoStock' } }, matched: 1 }))
+  const first = await hold(id, (sql, run) => selectChunk(sql, run, 2, { examine: 2 }))
+  expect(first).toMatchObject({ ids: [], cursor: expect.any(String), isExhausted: false })
+  const all = await hold(id, (sql, run) => selectChunk(sql, { ...run, cursor: first.cursor }, 2, { examine: 9 }))
+  expect(all).toEqual({ ids: [wanted], cursor: wanted, isExhausted: true })
+})
+
+test('a run over what failed again in another takes no more, chunk after chunk', async () => {
+  const ids = await insertMany(4)
+  const first = await start(enter({ matched: 3, selection: { ids: ids.slice(0, 3) } }))
+  await chunk(first)
+  await engine.publishOnce()
+  await engine.failAgain([ids[0]!, ids[2]!])
+  await engine.database.sql`update dlq.dlq_messages set status = 'PENDING'`
+  const id = await start(enter({ matched: 2, selection: { failed_again_in: first } }))
+  expect(await chunk(id, 1)).toMatchObject({ taken: 1, cursor: ids[0], is_exhausted: false })
+  expect(await chunk(id, 2)).toMatchObject({ taken: 2, cursor: ids[2], is_exhausted: true })
+  expect(await heldBy(id)).toEqual([ids[0], ids[2]])
+})
+
+test('a run over what another has changed revives these, and nothing else', async () => {
+  const ids = await insertMany(4)
+  const dead = await start(enter({ kind: 'dead', matched: 2, selection: { ids: ids.slice(1, 3) } }))
+  await chunk(dead)
+  await engine.database.sql`update dlq.dlq_messages set status = 'DEAD' where id = ${ids[3]!}`
+  const id = await start(enter({ kind: 'revive', matched: 2, selection: { changed_in: dead } }))
+  expect(await chunk(id, 1)).toMatchObject({ done: 1, cursor: ids[1], is_exhausted: false })
+  expect(await chunk(id, 2)).toMatchObject({ done: 2, cursor: ids[2], is_exhausted: true })
+  const rows = await engine.database.sql`select status from dlq.dlq_messages order by id`
+  expect(rows.map(({ status }) => status)).toEqual(['PENDING', 'PENDING', 'PENDING', 'DEAD'])
+})
+
 test.each([
   ['a forced retry', { kind: 'retry', is_forced: true }],
   ['a revival', { kind: 'revive' }],
@@ -212,13 +247,16 @@ describe('what a run writes is worked out before its transaction', () => {
   })
 
   test('a message that somebody has edited since is left alone, with the reason; one that was only touched is not', async () => {
-    const [edited, touched] = [await insertValue('{"amount":1}'), await insertValue('{"amount":1}')]
-    const run = await editing(2)
+    const value = '{"amount":1}'
+    const [edited, touched, other] = [await insertValue(value), await insertValue(value), await insertValue(value)]
+    const run = await editing(3)
     const prepared = await prepare(run)
     await engine.database.sql`update dlq.dlq_messages set record_value = '{"amount":7}' where id = ${edited}`
+    // The headers may say by which schema it is written.
+    await engine.database.sql`update dlq.dlq_messages set record_headers = '[["a","b"]]' where id = ${other}`
     await engine.database.sql`update dlq.dlq_messages set updated_at = now() where id = ${touched}`
     expect(await hold(run, (sql, held) => runChunk(unused, sql, held, { prepared }))).toMatchObject({ done: 1 })
-    expect(await skippedIn(run)).toEqual({ [edited]: 'changed' })
+    expect(await skippedIn(run)).toEqual({ [edited]: 'changed', [other]: 'changed' })
     expect(await storedValue(edited)).toBe('{"amount":7}')
   })
 

@@ -17,6 +17,8 @@ describe('admission', () => {
     await move(first, 'running', 'completed')
     expect(await chunkOf(second, 'admit', { maxActive: 1 })).toMatchObject({ isLast: true })
     expect(await read(second)).toMatchObject({ status: 'running' })
+    // By a job that runs once more.
+    expect(await chunkOf(second, 'admit', { maxActive: 1 })).toMatchObject({ isLast: true })
   })
 
   test('of runs that ask at the same time no more than the limit are admitted', async () => {
@@ -105,7 +107,8 @@ describe('a canary', () => {
     const id = await start(enter({ matched: 3, canary: { ...canary, waitMs: 60_000 } }))
     await chunkOf(id, 'first')
     await publishOnce()
-    expect(await chunkOf(id, 'first')).toMatchObject({ isLast: false, afterMs: 500 })
+    for (let looks = 0; looks < 2; looks += 1)
+      expect(await chunkOf(id, 'first')).toMatchObject({ isLast: false, afterMs: 500 })
     await engine.database.sql`update dlq.dlq_runs set last_settled_at = now() - interval '2 minutes'`
     expect(await chunkOf(id, 'first')).toMatchObject({ isLast: true })
   })
@@ -124,7 +127,7 @@ describe('a canary', () => {
 
   test('pauses the run once where too many of its messages failed again; resumed, the run continues', async () => {
     const ids = await insertMany(4)
-    const id = await start(enter({ matched: 4, canary }))
+    const id = await start(enter({ matched: 4, canary: { ...canary, maxRefailure: 0.2 } }))
     await chunkOf(id, 'first')
     await publishOnce()
     await failAgain(ids.slice(0, 1))
@@ -137,6 +140,9 @@ describe('a canary', () => {
     expect(await chunkOf(id, 'first')).toMatchObject({ isLast: true })
     await chunkOf(id, 'share')
     expect(await heldBy(id)).toHaveLength(2)
+    // What failed again in the step before counts no more.
+    await publishOnce()
+    expect(await chunkOf(id, 'share')).toMatchObject({ isLast: true })
   })
 
   test('without a canary its steps take no messages', async () => {
@@ -222,6 +228,36 @@ test('what is held as old at the very end of a run is skipped, and not withdrawn
   })
 })
 
+test('a run that sends nothing changes messages chunk by chunk, and none while it is paused', async () => {
+  await insertMany(2)
+  const id = await start(enter({ kind: 'dead', matched: 2 }))
+  const { sql } = engine.database
+  await sql`update dlq.dlq_runs set chunk_size = 1`
+  await move(id, 'running', 'paused')
+  expect(await chunkOf(id, 'touch')).toEqual({ isLast: false, afterMs: 5000 })
+  expect(await sql`select from dlq.dlq_messages where status = 'DEAD'`).toHaveLength(0)
+  await move(id, 'paused', 'running')
+  expect(await chunkOf(id, 'touch')).toMatchObject({ isLast: false, response: { done: 1 } })
+  expect(await read(id)).toMatchObject({ status: 'running' })
+  while (!(await chunkOf(id, 'touch')).isLast);
+  expect(await read(id)).toMatchObject({ status: 'completed', done: 2 })
+})
+
+test('a message that is deleted while the run holds it is withdrawn, however the run ends', async () => {
+  const ids = await insertMany(4)
+  const [completed, cancelled] = [ids.slice(0, 2), ids.slice(2)]
+  const first = await start(enter({ matched: 2, selection: { ids: completed } }))
+  const second = await start(enter({ matched: 2, selection: { ids: cancelled } }))
+  for (const id of [first, second]) await chunkOf(id, 'all')
+  await engine.database.sql`delete from dlq.dlq_messages where id in (${completed[0]!}, ${cancelled[0]!})`
+  await move(second, 'running', 'cancelling')
+  expect(await publishOnce()).toBe(1)
+  await chunkOf(first, 'settle')
+  for (let chunks = 0; chunks < 2; chunks += 1) await chunkOf(second, 'all', { compensate: true })
+  expect(await read(first)).toMatchObject({ status: 'completed', taken: 2, resolved: 1, withdrawn: 1 })
+  expect(await read(second)).toMatchObject({ taken: 2, given_back: 1, withdrawn: 1 })
+})
+
 test('what an application has come to pull is handed over by a retry, and kept by a redirect', async () => {
   const [first, second] = await insertMany(2)
   const retry = await start(enter({ matched: 1, selection: { ids: [first!] } }))
@@ -295,8 +331,11 @@ describe('cancelled', () => {
     expect(await heldBy(id)).toEqual([])
   })
 
-  test('where a step failed, the run has failed', async () => {
-    const id = await start(enter())
+  test.each([
+    ['a step', () => start(enter())],
+    ['its admission', () => enter()],
+  ])('where %s failed, the run has failed', async (_, begin) => {
+    const id = await begin()
     await chunkOf(id, 'all', { compensate: true })
     await chunkOf(id, 'admit', { compensate: true })
     expect(await read(id)).toMatchObject({ status: 'failed', status_reason: 'a step failed; the saga has the details' })

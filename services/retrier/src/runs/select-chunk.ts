@@ -12,10 +12,15 @@ import type { Transaction } from 'dlq-core/runtime/database/database.ts'
 export type SelectedChunk = { ids: string[]; cursor: string | null; isExhausted: boolean }
 
 /** A chunk examines at most this many rows for matches of its filter. */
-const examine = 20_000
+const mostExamined = 20_000
 
 /** Up to `limit` ids after the run's cursor, and the cursor of the next chunk. */
-export async function selectChunk(sql: Transaction, run: HeldRun, limit: number): Promise<SelectedChunk> {
+export async function selectChunk(
+  sql: Transaction,
+  run: HeldRun,
+  limit: number,
+  { examine = mostExamined } = {},
+): Promise<SelectedChunk> {
   const selection = JSON.parse(run.selection) as RunSelection
   if ('ids' in selection) {
     const rest = selection.ids.filter((id) => run.cursor === null || id > run.cursor).toSorted()

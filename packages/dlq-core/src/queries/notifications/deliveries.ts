@@ -32,20 +32,20 @@ function columns(sql: Sql) {
     id, channel, route, kind, event_ids, state, attempts, send_at, last_status, last_error, created_at, settled_at`
 }
 
-/** When a delivery of the route was sent last, and the one that nobody has begun to send. */
+/** When a delivery of the route was sent last, and the one to its channel that nobody has begun to send. */
 export async function lastOfRoute(
   sql: Sql,
-  { route, kind, now }: { route: string; kind: DeliveryKind; now: Date },
+  { route, channel, kind, now }: { route: string; channel: string; kind: DeliveryKind; now: Date },
 ): Promise<{ lastAt: Date | null; waiting: Pick<Delivery, 'id' | 'send_at'> | null }> {
-  const rows = await sql<Pick<Delivery, 'id' | 'send_at' | 'kind' | 'state' | 'attempts'>[]>`
-    select id, send_at, kind, state, attempts from dlq.dlq_deliveries
+  const rows = await sql<Pick<Delivery, 'id' | 'channel' | 'send_at' | 'kind' | 'state' | 'attempts'>[]>`
+    select id, channel, send_at, kind, state, attempts from dlq.dlq_deliveries
     where route = ${route} and created_at > now() - interval '2 days'
     order by created_at desc limit 100`
   const lastAt = rows
     .filter(({ send_at: at }) => at <= now)
     .reduce<Date | null>((last, { send_at: at }) => (last === null || at > last ? at : last), null)
-  const waiting = rows.find((row) => row.kind === kind && row.state === 'waiting' && row.attempts === 0) ?? null
-  return { lastAt, waiting }
+  const isOpen = (row: (typeof rows)[number]) => row.state === 'waiting' && row.attempts === 0
+  return { lastAt, waiting: rows.find((row) => row.channel === channel && row.kind === kind && isOpen(row)) ?? null }
 }
 
 /** At most this number of events goes out together; a message holds no more. */

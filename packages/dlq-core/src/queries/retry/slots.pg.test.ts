@@ -87,6 +87,21 @@ test('where records of an unanswered commit stand is noted and forgotten by the 
   expect(await readUnanswered(service.sql, owner.slot)).toBeNull()
 })
 
+test('what its holder does to a slot, it does to no other of the same epoch', async () => {
+  const [slot, other] = [await take(), await take()]
+  expect(other.epoch).toBe(slot.epoch)
+  const unanswered = { token: '00000000-0000-4000-8000-000000000001', records: [] }
+  await noteUnanswered(service.sql, { ...other, ...unanswered })
+  const readOther = () => database.sql`select * from dlq.dlq_slots where slot = ${other.slot}`
+  const before = await readOther()
+  await renewSlot(service.sql, { ...slot, settled: 0n, leaseMs: 2 * leaseMs })
+  await nextBatchNumbers(service.sql, slot)
+  await noteUnanswered(service.sql, { ...slot, ...unanswered, token: '00000000-0000-4000-8000-000000000002' })
+  await forgetUnanswered(service.sql, slot)
+  await releaseSlot(service.sql, slot)
+  expect(await readOther()).toEqual(before)
+})
+
 test('the numbers of a slot only rise, and are above the one in the ledger', async () => {
   const slot = await take()
   expect(await nextBatchNumbers(service.sql, slot)).toBe(1n)

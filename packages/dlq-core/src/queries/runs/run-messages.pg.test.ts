@@ -114,6 +114,23 @@ test('leaves what its route holds, and says so', async () => {
   expect(await readMessageRow(database.sql, held)).toMatchObject({ run_id: null })
 })
 
+test('takes by force nothing that another run holds, or that is being sent or was', async () => {
+  const others = [
+    await insert({ run_id: otherRun }),
+    await insert({ run_id: otherRun, status: 'DEAD' }),
+    await insert({ status: 'RETRYING', retry_count: 1 }),
+    await insert({ status: 'RESOLVED' }),
+  ]
+  const dead = await insert({ status: 'DEAD' })
+  await database.sql`
+    insert into dlq.dlq_runs (id, kind, actor, selection, until_id, matched, matched_relation)
+    values (${runId}, 'retry', 'ann', '{}', ${runId}, 5, 'eq')`
+  const { taken, left } = await take([...others, dead], { isForced: true })
+  expect([taken, left.map(({ id }) => id).toSorted()]).toEqual([1, others.toSorted()])
+  const held = await database.sql`select id from dlq.dlq_messages where run_id = ${runId}`
+  expect(held.map(({ id }) => id)).toEqual([dead])
+})
+
 test('makes messages due that applications pull by the more exact policy, and a redirect takes these too', async () => {
   await pull('orders_*')
   await pull('orders_eu', 'republish')
@@ -172,6 +189,19 @@ test('what the run cannot send itself is not handed over either, also where it i
   expect(await handing.handing).toBe(1)
   for (const id of ids.slice(0, 2))
     expect(await readMessageRow(database.sql, id)).toMatchObject({ run_id: runId, next_retry_at: null })
+})
+
+test('what is being sent is not given back, also where that has begun only now', async () => {
+  const id = await insert()
+  await take([id])
+  const { giving } = await database.sql.begin(async (sql) => {
+    await sql`update dlq.dlq_messages set status = 'RETRYING', lease_slot = 1, lease_batch = 1 where id = ${id}`
+    const giving = giveBack(service.sql, { runId, limit: 10 })
+    await untilWaitingForLock(database)
+    return { giving }
+  })
+  expect(await giving).toBe(0)
+  expect(await readMessageRow(database.sql, id)).toMatchObject({ status: 'RETRYING', run_id: runId })
 })
 
 test.each([

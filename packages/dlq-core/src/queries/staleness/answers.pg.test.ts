@@ -7,7 +7,7 @@ import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow, readMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, expect, test } from 'vitest'
 import { smallestId } from '../../domain/record/message-id.ts'
-import { enterOpen, writeFresh } from './answers.ts'
+import { askAgain, enterOpen, forgetSettled, listUndecided, writeDecided, writeFresh, writeUnknown } from './answers.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
@@ -58,4 +58,70 @@ test('what somebody gives up at the same time stays so', async () => {
   })
   await writing
   expect(await readMessageRow(database.sql, id)).toMatchObject({ status: 'DEAD', next_retry_at: null })
+})
+
+/** An answer about a message at this offset. */
+async function answer(offset: number, known: Record<string, unknown>, status = 'PENDING'): Promise<string> {
+  const id = await insertMessageRow(database.sql, { ...placed, original_offset: offset, status })
+  const row = { message_id: id, original_topic: 'orders', partition: 0, original_offset: offset, ...known }
+  await database.sql`insert into dlq.dlq_staleness ${database.sql(row)}`
+  return id
+}
+const answers = async () => {
+  const rows = await database.sql`
+    select original_topic, partition, original_offset::int as at, answer, reason from dlq.dlq_staleness
+    order by original_topic, partition, original_offset`
+  return rows.map(({ original_topic, partition, at, answer, reason }) =>
+    [original_topic, partition, at, answer, reason].filter((value) => value !== null).join(' '),
+  )
+}
+
+test('answers about messages that are sent or gone are forgotten, and those of open ones and other topics stay', async () => {
+  await answer(1, { answer: 'superseded' })
+  await answer(2, { answer: 'superseded' }, 'RESOLVED')
+  await answer(3, { answer: 'unknown' }, 'DEAD')
+  const gone = await answer(4, { answer: 'unknown' })
+  await database.sql`delete from dlq.dlq_messages where id = ${gone}`
+  await answer(5, { answer: 'superseded', original_topic: 'payments' }, 'RESOLVED')
+  await forgetSettled(service.sql, 'orders')
+  expect(await answers()).toEqual(['orders 0 1 superseded', 'orders 0 3 unknown', 'payments 0 5 superseded'])
+})
+
+test('only what Kafka refused to tell of is asked about again, and only of this topic', async () => {
+  const refused = { answer: 'unknown', reason: 'not_allowed' }
+  await answer(1, refused)
+  await answer(2, { answer: 'unknown', reason: 'retention' })
+  await answer(3, { answer: 'superseded' })
+  await answer(4, { ...refused, original_topic: 'payments' })
+  await askAgain(service.sql, 'orders')
+  expect(await answers()).toEqual([
+    ...['orders 0 1 waiting', 'orders 0 2 unknown retention', 'orders 0 3 superseded'],
+    'payments 0 4 unknown not_allowed',
+  ])
+})
+
+test('what is decided stays decided, and a bound holds from its offset on, in its partition', async () => {
+  const decided = await answer(3, { answer: 'superseded' })
+  const fresh = await answer(2, { answer: 'fresh' })
+  await answer(1, { answer: 'waiting' })
+  await answer(4, { answer: 'fresh' })
+  await answer(5, { answer: 'waiting' })
+  await answer(6, { answer: 'waiting', partition: 1 })
+  const place = { original_topic: 'orders', partition: 0 }
+  const listed = async (limit: number) =>
+    (await listUndecided(service.sql, { ...place, limit })).map((row) => Number(row.original_offset))
+  expect([await listed(9), await listed(2)]).toEqual([
+    [1, 2, 4, 5],
+    [1, 2],
+  ])
+  await writeUnknown(service.sql, { ...place, fromOffset: 4n, reason: 'beyond_bound' })
+  const newer = { newer_offset: 9n, newer_at: null, reason: null }
+  await writeDecided(service.sql, [
+    { id: fresh, answer: 'superseded', ...newer },
+    { id: decided, answer: 'unknown', ...newer, reason: 'retention' },
+  ])
+  expect(await answers()).toEqual([
+    ...['orders 0 1 waiting', 'orders 0 2 superseded', 'orders 0 3 superseded'],
+    ...['orders 0 4 unknown beyond_bound', 'orders 0 5 unknown beyond_bound', 'orders 1 6 waiting'],
+  ])
 })

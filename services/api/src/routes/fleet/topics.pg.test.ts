@@ -144,6 +144,14 @@ describe('the list of topics', () => {
     expect(await names('sort=expires&only=losing&limit=1')).toEqual(['pay.dlq.v1'])
     expect(await names('only=losing')).toEqual(['orders.dlq.v1', 'pay.dlq.v1'])
     expect(await names('only=losing', limited)).toEqual(['pay.dlq.v1'])
+    // What waits and never expires is not being lost; what retention has deleted is.
+    const unused = { cluster: 'c', topic: 'unused.dlq.v1', partition: 0 }
+    const bounds = (start: bigint) => [{ ...seen, topic: unused.topic, log_start_offset: start }]
+    await recordLogBounds(service.sql, { cluster: 'c', bounds: bounds(0n), unread: [at(unused.topic, 8)] })
+    expect(await names('only=losing')).toEqual(['orders.dlq.v1', 'pay.dlq.v1'])
+    await resetPosition(service.sql, { ...unused, next_offset: 3n })
+    await recordLogBounds(service.sql, { cluster: 'c', bounds: bounds(5n), unread: [] })
+    expect(await names('only=losing')).toEqual(['orders.dlq.v1', 'pay.dlq.v1', 'unused.dlq.v1'])
     for (const query of ['sort=expires', 'only=losing'])
       expect((await answerOf(request(`GET /api/v1/topics?kind=original&${query}`))).status).toBe(400)
   })
@@ -221,6 +229,7 @@ describe('the topics', () => {
 
   test.each(['dlq', 'original'])('of kind %s are paged, each once', async (kind) => {
     for (const original_topic of ['a', 'b', 'c']) await insert({ original_topic })
+    await database.sql`insert into dlq.dlq_topics (cluster, topic, partitions) values ('d', 'pay.dlq.v1', 1)`
     const seen = []
     for (let cursor: unknown = null; ; ) {
       const page = await bodyOf(`topics?kind=${kind}&limit=2${cursor === null ? '' : `&cursor=${cursor}`}`)
@@ -228,7 +237,9 @@ describe('the topics', () => {
       cursor = page.next_cursor
       if (cursor === null) break
     }
-    expect(seen).toEqual(kind === 'dlq' ? ['orders.dlq.v1', 'pay.dlq.v1', 'unused.dlq.v1'] : ['a', 'b', 'c'])
+    expect(seen).toEqual(
+      kind === 'dlq' ? ['orders.dlq.v1', 'pay.dlq.v1', 'pay.dlq.v1', 'unused.dlq.v1'] : ['a', 'b', 'c'],
+    )
   })
 
   test('are counted exactly, however many there are', async () => {

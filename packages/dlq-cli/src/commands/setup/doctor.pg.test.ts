@@ -15,6 +15,23 @@ const cli = useInProcess(service, {
   auth: { tokens: [{ name: 'limited', sha256, role: 'sys_operator', topics: ['orders'] }] },
   token,
 })
+const readOnly = useInProcess(
+  useServiceDatabase({
+    get sql() {
+      return database.sql
+    },
+    get url() {
+      return `${database.url}?default_transaction_read_only=on`
+    },
+  }),
+)
+
+test('a database that takes no changes is a fault, and the status says so', async () => {
+  const { code, stdout } = await readOnly.run(['doctor'])
+  expect([code, stdout]).toEqual([1, expect.stringMatching(/^fault +database +the database takes no changes/m)])
+  expect((await readOnly.run(['status'])).stdout).toMatch(/^READ-ONLY: /m)
+  expect((await everything.run(['status'])).stdout).not.toContain('READ-ONLY')
+})
 
 test('a doctor with a token for some topics does not say that there are no DLQ topics', async () => {
   const { checks } = JSON.parse((await cli.run(['doctor', '--json'])).stdout)

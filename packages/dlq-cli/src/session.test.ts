@@ -2,6 +2,8 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openSession } from './session.ts'
+import type { Terminal } from './terminal.ts'
 import { buildTestBundle, runLine, type TestBundle } from './testing/test-bundle.ts'
 
 const answers: Record<string, (response: ServerResponse) => unknown> = {
@@ -103,6 +105,17 @@ test('an address that is no API is told from what the API does not have', async 
   expect(await run(`dlq status`, '', tls)).toMatchObject({
     ...{ code: 69, stderr: `dlq: ${tls} does not answer: it speaks no TLS; is it http://?\n` },
   })
+})
+
+test('a table is as wide as the window is by then', () => {
+  const terminal = { env: { DLQ_API: address }, columns: 80 } as { -readonly [Key in keyof Terminal]: Terminal[Key] }
+  const session = openSession(terminal, {})
+  const line = () => session.table([{ text: 'x'.repeat(100) }], [{ title: 'TEXT', value: ({ text }) => text }])
+  const widths = [80, 40].map((columns) => {
+    terminal.columns = columns
+    return line().split('\n')[1]!.length
+  })
+  expect([...widths, session.width]).toEqual([80, 40, 40])
 })
 
 test('who waits for a run is not sent away by an API that is started anew', async () => {

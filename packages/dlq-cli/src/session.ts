@@ -21,7 +21,7 @@ export type Session = {
   api: DlqClient
   json: boolean
   /** Columns of the terminal; null where nothing is to be cut. */
-  width: number | null
+  readonly width: number | null
   /** JSON with --json, in the API's own shapes; else what `render` makes of it for people. */
   print<T>(data: T, render: (data: T) => string): Promise<void>
   /** To a person who sees a part of a list: that there is more, or why it ends. `next`: where the rest begins. */
@@ -46,12 +46,16 @@ export function openSession(
 ): Session {
   const token = tokenOf(context, terminal.env)
   const json = options.json === true
-  const width = options.wide ? null : terminal.columns
+  // With --watch the window may change its size.
+  const widthNow = () => (options.wide ? null : terminal.columns)
   const write = (text: string) => terminal.write(text.endsWith('\n') ? text : `${text}\n`)
   return {
     terminal,
     context,
-    ...{ json, width },
+    json,
+    get width() {
+      return widthNow()
+    },
     api: createDlqClient({
       baseUrl: context.api,
       json: { ...exactJson, parse: (text) => parseAnswer(text, context.api) },
@@ -69,7 +73,8 @@ export function openSession(
     noteMore(next, words = 'there are more: --limit') {
       if (terminal.interactive && next !== null && !options.watch) terminal.note(words)
     },
-    table: (rows, columns, nothing = 'nothing found') => (rows.length === 0 ? nothing : table(rows, columns, width)),
+    table: (rows, columns, nothing = 'nothing found') =>
+      rows.length === 0 ? nothing : table(rows, columns, widthNow()),
     async watched(pass) {
       if (!options.watch) return pass()
       const everyMs = options.watch === true ? defaultWatchMs : readDuration('--watch', options.watch, watchTimes)

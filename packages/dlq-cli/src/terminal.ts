@@ -8,8 +8,8 @@ export type Terminal = {
   write(chunk: string | Uint8Array): Promise<void>
   /** For people; programs read what `write` writes. */
   note(line: string): void
-  /** Null: not a terminal, so nothing is cut or coloured. */
-  columns: number | null
+  /** As they are now. Null: not a terminal, so nothing is cut or coloured. */
+  readonly columns: number | null
   /** Whether somebody can answer a question. */
   interactive: boolean
   confirm(question: string): Promise<boolean>
@@ -17,6 +17,8 @@ export type Terminal = {
   /** Aborted by Ctrl-C. */
   signal: AbortSignal
 }
+
+const defaultColumns = 80
 
 /** The terminal of this process. */
 export function processTerminal(signal: AbortSignal): Terminal {
@@ -32,7 +34,10 @@ export function processTerminal(signal: AbortSignal): Terminal {
     write: (chunk) =>
       new Promise((resolve, reject) => stdout.write(chunk, (error) => (error ? reject(unwritten(error)) : resolve()))),
     note: (line) => void stderr.write(`${line}\n`),
-    columns: stdout.isTTY ? stdout.columns : null,
+    get columns() {
+      // Some terminals, as those of containers, do not know their size.
+      return stdout.isTTY ? stdout.columns || defaultColumns : null
+    },
     interactive: stdin.isTTY === true && stderr.isTTY === true,
     confirm: async (question) => /^y(es)?$/i.test(await answerTo(`${question} [y/N] `, signal)),
     ask: (question) => answerTo(`${question} `, signal),

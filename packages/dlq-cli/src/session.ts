@@ -80,7 +80,7 @@ export function openSession(
       const everyMs = options.watch === true ? defaultWatchMs : readDuration('--watch', options.watch, watchTimes)
       const again = outlasting(pass, terminal)
       for (;;) {
-        if (!json && terminal.columns !== null) await terminal.write(clearScreen)
+        if (!json && terminal.columns !== null) await terminal.write(terminal.env.TERM === 'dumb' ? '\n' : clearScreen)
         await again()
         await sleep(everyMs, undefined, { signal: terminal.signal })
       }

@@ -84,6 +84,7 @@ function isZombie(pid: number): boolean {
 async function runCommandsOf(document: string, dir: string): Promise<void> {
   const clone = newDir()
   symlinkSync(dir, `${clone}/.dev`)
+  symlinkSync(`${root}/packages`, `${clone}/packages`)
   await using shell = openDocumentShell({ cwd: clone, env: {} })
   for (const { runIn, text } of shellBlocks(`${root}/${document}`)) {
     if (runIn !== 'infra/dev/src/start.kafka.test.ts' || text === 'npm start\n') continue

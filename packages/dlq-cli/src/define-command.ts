@@ -24,6 +24,12 @@ export function defineCommand(parent: Command, usage: string, { summary, descrip
   return command
 }
 
+/** Ends with wrong use: `word` is no command below `parent`. */
+export function refuseWord(parent: Command, word: string): never {
+  const names = parent.commands.map((command) => command.name()).join(', ')
+  parent.error(`error: unknown command '${word}'; known here: ${names}`, { code: 'commander.unknownCommand' })
+}
+
 /** The options of every command that asks the API. */
 export function withOutput(command: Command): Command {
   return command

@@ -108,6 +108,9 @@ async function runExample(example: string): Promise<object | null> {
   const line = example.replaceAll(/\borders\b/g, fleet.original)
   const changesRun = /^dlq runs (pause|resume|cancel)/.test(example)
   const RUN = example.includes('$RUN') ? await startRun({ waiting: changesRun }) : ''
+  if (example.includes('groups resume'))
+    await fleet.database.sql`insert into dlq.dlq_group_pauses (original_topic, group_id, reason, probe_at)
+                             values (${fleet.original}, ${group}, 'they failed again', now() + interval '1 hour')`
   if (example.includes('runs resume')) await run(`dlq runs pause ${RUN}`)
   // The reader takes one line and goes; the command then ends.
   const ending = run(/dlq tail|--watch/.test(example) ? `${line} | head -n 1` : line, { RUN })
@@ -268,10 +271,11 @@ test('bash completes the names of commands and options', async () => {
   const complete = (words: string, at: number) =>
     run(`dlq completion bash > c; source ./c; COMP_WORDS=(${words}); COMP_CWORD=${at}; _dlq; echo "\${COMPREPLY[@]}"`)
   expect((await complete('dlq gr', 1)).stdout).toBe('groups\n')
-  expect((await complete('dlq groups re', 2)).stdout).toBe('resolve reopen\n')
+  expect((await complete('dlq groups re', 2)).stdout).toBe('resolve reopen resume\n')
   expect((await complete('dlq runs items --out', 3)).stdout).toBe('--outcome\n')
   expect((await complete('dlq ls --sort n', 3)).stdout).toBe('newest next_due\n')
   expect((await complete('dlq help gr', 2)).stdout).toBe('groups\n')
+  expect((await complete('dlq help runs w', 3)).stdout).toBe('watch\n')
   // A value that nobody can guess is no option.
   expect((await complete("dlq ls --topic ''", 3)).stdout).toBe('\n')
 })
@@ -283,6 +287,9 @@ test('fish completes them too', async () => {
   expect((await complete('dlq help gr')).stdout).toBe('groups\n')
   // "--limit" is an option of the list of runs alone.
   expect((await complete('dlq runs watch --l')).stdout).toBe('')
+  // "--for" is an option of "dlq pause".
+  expect((await complete('dlq runs pause --f')).stdout).toBe('')
+  expect((await complete('dlq pause --f')).stdout).toBe('--for\n')
 })
 
 test('zsh completes them too', async () => {

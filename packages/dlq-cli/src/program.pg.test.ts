@@ -136,6 +136,15 @@ test('an edit that changes too many lines to compare is stored without showing t
   expect(edited).toMatchObject({ code: 0, stderr: 'more than 1,000 lines differ: too many to show\n' })
 })
 
+test('an edit of a long line shows what changed, and not the line', async () => {
+  const of = (amount: number) => JSON.stringify({ a: 'x'.repeat(50_000), amount, b: 'y'.repeat(50_000) })
+  const id = await insertRecord(of(-5))
+  const { stderr } = await run(`edit ${id} --yes`, { env: { VISUAL: "sed -i 's/-5/507/'" } })
+  expect(stderr).toMatch(/^what changed, from character 50,018 on:\n- …x+","amount":-5,"b":"y+…\n\+ …x+","amount":507,/)
+  expect(stderr.length).toBeLessThan(400)
+  expect(await readMessageRow(database.sql, id)).toMatchObject({ record_value: Buffer.from(of(507)) })
+})
+
 test('on a terminal the bytes of a value do not steer it, and elsewhere they are exact', async () => {
   const id = await insertRecord('a\u001b[2J\r\nb')
   expect((await run(`show ${id} --value`)).stdout).toBe('a\u001b[2J\r\nb')
@@ -195,12 +204,51 @@ test('a figure says no more than is known: shares are not rounded up, and what w
   expect((await run(`runs show ${id}`)).stdout).toContain('at least 1,000,000 matched')
 })
 
+test('a list that is a part says so', async () => {
+  await database.sql`
+    insert into dlq.dlq_messages (original_topic, payload, error_message) select 'orders-' || n, '{}', 'late'
+    from generate_series(1, 1001) n`
+  const more = 'there are more topics: these have the most open messages'
+  expect((await run('status')).stdout).toContain(more)
+  await database.sql`delete from dlq.dlq_messages where original_topic not like 'orders-1_'`
+  expect((await run('status')).stdout).not.toContain(more)
+
+  await run('replay --topic orders-1* --yes')
+  const [begun] = await database.sql<{ id: string }[]>`
+    update dlq.dlq_messages m set run_id = r.id
+    from (select id from dlq.dlq_runs order by created_at desc limit 1) r returning r.id`
+  const items = await run(`runs items ${begun!.id} --limit 1`, { columns: 80, confirm: async () => false })
+  expect(items).toMatchObject({ code: 0, stderr: 'there are more: --limit\n' })
+})
+
+test('an error group whose retries are paused says so, and goes on when somebody resumes it', async () => {
+  const { sql } = database
+  const id = '00000000-0000-8000-8000-000000000020'
+  await sql`insert into dlq.dlq_groups (id, version, error_class, message, title, first_seen_at, last_seen_at)
+            values (${id}, 1, 'Late', 'm', 'Late', now(), now())`
+  await sql`insert into dlq.dlq_group_topics (dlq_topic, group_id, first_seen_at, last_seen_at)
+            values ('paused.dlq.v1', ${id}, now(), now())`
+  await insertMessageRow(sql, { dlq_topic: 'paused.dlq.v1', original_topic: 'paused', group_id: id })
+  await sql`insert into dlq.dlq_group_pauses (original_topic, group_id, reason, probe_at)
+            values ('paused', ${id}, '25 failed again', now())`
+  expect((await run('groups --topic paused.dlq.v1', { columns: 80 })).stdout).toMatch(/ open, paused /)
+  expect((await run(`groups show ${id}`)).stdout).toMatch(/^ {2}paused {4}paused since \S+: 25 failed again$/m)
+  expect(await run(`groups resume ${id}`)).toMatchObject({ code: 0, stdout: 'resumed for paused\n' })
+  expect((await run('groups --topic paused.dlq.v1')).stdout).not.toContain('paused ')
+})
+
 test('wrong use is said in one voice, with where to read on', async () => {
   expect(await run('ls --stauts DEAD')).toEqual({
     ...{ code: 64, stdout: '' },
     stderr: "dlq: unknown option '--stauts'\n(Did you mean --status?)\nsee dlq ls --help\n",
   })
-  expect(await run('runs wtch')).toMatchObject({ code: 64, stderr: expect.stringMatching(/\nsee dlq runs --help\n$/) })
+  for (const wrong of ['runs wtch', 'help runs wtch'])
+    expect(await run(wrong)).toEqual({
+      ...{ code: 64, stdout: '' },
+      stderr:
+        "dlq: unknown command 'wtch'; known here: show, watch, pause, resume, cancel, items\nsee dlq runs --help\n",
+    })
+  expect((await run('help runs watch')).stdout).toMatch(/^Usage: dlq runs watch /)
   expect(await run('ls --failed-from 24h')).toEqual({
     ...{ code: 64, stdout: '', stderr: 'dlq: --failed-from: 24h ago is -24h\n' },
   })
@@ -213,6 +261,8 @@ test('on a terminal a message is told in lines that fit, and elsewhere whole', a
   const { stdout } = await run(`show ${id}`, { columns: 60 })
   expect(stdout).toMatch(/^ {2}header {6}trace: com\.example\.Late: x+…$/m)
   expect(stdout).toMatch(/^ {2}failed {6}1 time, \d+ s ago$/m)
+  // A narrow terminal breaks the line.
+  expect((await run(`show ${id}`, { columns: 20 })).stdout).toContain('trace: com.example.Late: xxx')
   expect((await run(`show ${id} --wide`, { columns: 60 })).stdout).toContain(trace)
 })
 

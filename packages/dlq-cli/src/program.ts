@@ -10,11 +10,12 @@ import { addDrop, addReplay } from './commands/replay.ts'
 import { addRuns } from './commands/runs.ts'
 import { addCompletion } from './commands/setup/completion.ts'
 import { addDoctor } from './commands/setup/doctor.ts'
+import { addHelp } from './commands/setup/help.ts'
 import { addLogin } from './commands/setup/login.ts'
 import { addShow } from './commands/show.ts'
 import { addStatus } from './commands/status.ts'
 import { addTail } from './commands/tail.ts'
-import { setRuntime } from './define-command.ts'
+import { refuseWord, setRuntime } from './define-command.ts'
 import { CliError, exitCodes, isAwayStatus } from './exit-codes.ts'
 import { CurlPrinted } from './output/curl.ts'
 import { plainLines } from './output/words.ts'
@@ -45,6 +46,7 @@ Exit codes: 0 done, 1 refused or failed, 3 something failed again, 4 paused, 64 
   addTail(program)
   addDoctor(program)
   addCompletion(program)
+  addHelp(program)
   return program
 }
 
@@ -62,6 +64,8 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
   for (const command of everyCommand(program))
     command
       .exitOverride()
+      // `dlq runs` is a command, and what follows it can only be another one: refused below, with their names.
+      .allowExcessArguments(command.commands.length > 0)
       .enablePositionalOptions()
       .configureOutput({
         writeOut: (text) => {
@@ -71,6 +75,10 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
         outputError: (text, write) => write(text.replace(/^error: /, 'dlq: ')),
       })
       .showHelpAfterError(`see ${pathOf(command)} --help`)
+  program.hook('preAction', (_, command) => {
+    const [word] = command.args
+    if (word !== undefined && command.commands.length > 0) refuseWord(command, word)
+  })
   const attempt = (step: Promise<unknown>) =>
     step.catch((error: unknown) => {
       exitCode = faultOf(error, terminal)
@@ -92,22 +100,25 @@ function pathOf(command: Command): string {
 function faultOf(error: unknown, terminal: Terminal): number {
   if (error instanceof CurlPrinted) return exitCodes.done
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage
-  if (terminal.signal.aborted) return exitCodes.interrupted
+  const { aborted } = terminal.signal
   if (error instanceof CliError) {
     terminal.note(`dlq: ${plainLines(error.message)}`)
-    return error.exitCode
+    return aborted ? exitCodes.interrupted : error.exitCode
   }
+  if (aborted) return exitCodes.interrupted
   if (error instanceof DlqApiError) {
     // Where a field is faulty, the API's sentence says it already.
     const details = error.details
       .filter(({ message }) => !error.message.includes(message))
       .map(({ field, message }) => `\n  ${field}: ${message}`)
       .join('')
-    terminal.note(`dlq: ${plainLines(error.message + details)}${error.requestId ? ` (${error.requestId})` : ''}`)
+    const remedy = error.status === 401 ? '; it comes from `dlq login`, or from DLQ_TOKEN beside DLQ_API' : ''
+    const said = plainLines(error.message + details) + remedy
+    terminal.note(`dlq: ${said}${error.requestId ? ` (${error.requestId})` : ''}`)
     if (error.status === 400) return exitCodes.usage
     if (error.status === 401 || error.status === 403) return exitCodes.notAllowed
     return error.status === 429 || isAwayStatus(error.status) ? exitCodes.unavailable : exitCodes.failed
   }
-  terminal.note(`dlq: ${error instanceof Error ? error.stack : String(error)}`)
+  terminal.note(`dlq: ${plainLines(error instanceof Error ? (error.stack ?? error.message) : String(error))}`)
   return exitCodes.failed
 }

@@ -2,10 +2,14 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openSession } from './session.ts'
+import type { Terminal } from './terminal.ts'
 import { buildTestBundle, runLine, type TestBundle } from './testing/test-bundle.ts'
 
 const answers: Record<string, (response: ServerResponse) => unknown> = {
   page: (response) => response.setHeader('content-type', 'text/html; charset=utf-8').end('<html>Sign in</html>'),
+  text: (response) => response.end('\u001b[2Jwelcome'),
+  json: (response) => response.setHeader('content-type', 'application/json').end('{"status":"ok"}'),
   other: (response) => response.writeHead(404, { 'content-type': 'text/plain' }).end('404 page not found'),
   moved: (response) => response.writeHead(302, { location: '/page/login' }).end(),
   cut(response) {
@@ -43,7 +47,14 @@ const tailed = (id: string) => (response: ServerResponse) => {
 }
 const stored = [tailed('one'), (response: ServerResponse) => response.destroy(), tailed('one'), tailed('two')]
 answers.storing = (response) => stored.shift()!(response)
-const server = createServer(({ url }, response) => answers[url!.split('/')[1]!]!(response))
+const asked: string[] = []
+const server = createServer(({ url }, response) => {
+  asked.push(url!)
+  const [, api, ...path] = url!.split('/')
+  if (api === 'storing' && path.join('/') === 'api/v1/me')
+    response.setHeader('date', 'Tue, 06 Jan 2026 10:00:00 GMT').setHeader('content-type', 'application/json').end('{}')
+  else answers[api!]!(response)
+})
 let address = ''
 let bundle: TestBundle
 
@@ -57,7 +68,7 @@ afterAll(() => {
   server.close()
 })
 
-const run = (line: string, api: string) => runLine(line, bundle, { DLQ_API: `${address}/${api}` })
+const run = (line: string, api: string, at = address) => runLine(line, bundle, { DLQ_API: `${at}/${api}` })
 const id = '0198c1d2-7e4f-7a60-8b1c-2d3e4f506172'
 
 test.each(['ls --export csv', `show ${id} --value`, 'status'])('a sign-in page is no answer to %s', async (command) => {
@@ -81,8 +92,34 @@ test.each(['ls --export csv', 'status'])('an answer to %s that breaks off is sai
 test('an address that is no API is told from what the API does not have', async () => {
   expect(await run('dlq status', 'other')).toEqual({
     ...{ code: 69, stdout: '' },
-    stderr: `dlq: ${address}/other answers, and has no /other/api/v1/status: give the address of the API\n`,
+    stderr: `dlq: ${address}/other answers, and has no /other/api/v1/status: give the address of the API, behind any sign-in page\n`,
   })
+  expect(await run('dlq status', 'text')).toEqual({
+    ...{ code: 69, stdout: '' },
+    stderr: `dlq: ${address}/text answers with no JSON, and is no API: give the address of the API, behind any sign-in page\n`,
+  })
+  expect(await run(`dlq login ${address}/json`, '')).toEqual({
+    ...{ code: 69, stdout: '', stderr: `dlq: ${address}/json answers, and is no API of dlq-manager\n` },
+  })
+  const tls = address.replace('http', 'https')
+  expect(await run(`dlq status`, '', tls)).toMatchObject({
+    ...{ code: 69, stderr: `dlq: ${tls} does not answer: it speaks no TLS; is it http://?\n` },
+  })
+})
+
+test('a table is as wide as the window is by then', () => {
+  let columns = 80
+  const terminal: Partial<Terminal> = {
+    env: { DLQ_API: address },
+    get columns() {
+      return columns
+    },
+  }
+  const session = openSession(terminal as Terminal, {})
+  const line = () => session.table([{ text: 'x'.repeat(100) }], [{ title: 'TEXT', value: ({ text }) => text }])
+  expect(line().split('\n')[1]).toHaveLength(80)
+  columns = 40
+  expect([line().split('\n')[1]!.length, session.width]).toEqual([40, 40])
 })
 
 test('who waits for a run is not sent away by an API that is started anew', async () => {
@@ -92,7 +129,8 @@ test('who waits for a run is not sent away by an API that is started anew', asyn
   expect(readings).toEqual([])
 })
 
-test('who watches new dead letters neither, and sees each once', async () => {
-  const { code, stdout, stderr } = await run('dlq tail --limit 2', 'storing')
+test('who watches new dead letters neither, and sees each once, from the time of the API on', async () => {
+  const { code, stdout, stderr } = await run('dlq tail --since 1m --limit 2', 'storing')
   expect([code, stdout.match(/one|two/g), stderr]).toEqual([0, ['one', 'two'], ''])
+  expect(asked.find((url) => url.includes('/messages?'))).toContain('from=2026-01-06T09%3A59%3A00.000Z')
 })

@@ -21,7 +21,7 @@ export type Session = {
   api: DlqClient
   json: boolean
   /** Columns of the terminal; null where nothing is to be cut. */
-  width: number | null
+  readonly width: number | null
   /** JSON with --json, in the API's own shapes; else what `render` makes of it for people. */
   print<T>(data: T, render: (data: T) => string): Promise<void>
   /** To a person who sees a part of a list: that there is more, or why it ends. `next`: where the rest begins. */
@@ -34,6 +34,7 @@ export type Session = {
 const defaultWatchMs = 2000
 /** Oftener would be a load for the API that nobody can read; a timer of more than 24 days would not wait at all. */
 const watchTimes = { such: '5s, from 100ms to 1d', least: 100, most: 86_400_000 }
+const addressOfApi = 'give the address of the API, behind any sign-in page'
 const clearScreen = '\u001b[H\u001b[J'
 /** A person waits in front of it, so less patiently than a program. */
 const retry = { maxAttempts: 3, maxWaitMs: 5000 }
@@ -45,15 +46,19 @@ export function openSession(
 ): Session {
   const token = tokenOf(context, terminal.env)
   const json = options.json === true
-  const width = options.wide ? null : terminal.columns
+  // With --watch the window may change its size.
+  const widthNow = () => (options.wide ? null : terminal.columns)
   const write = (text: string) => terminal.write(text.endsWith('\n') ? text : `${text}\n`)
   return {
     terminal,
     context,
-    ...{ json, width },
+    json,
+    get width() {
+      return widthNow()
+    },
     api: createDlqClient({
       baseUrl: context.api,
-      json: exactJson,
+      json: { ...exactJson, parse: (text) => parseAnswer(text, context.api) },
       ...(token && { token }),
       ...retry,
       fetch: async (request) => {
@@ -68,13 +73,14 @@ export function openSession(
     noteMore(next, words = 'there are more: --limit') {
       if (terminal.interactive && next !== null && !options.watch) terminal.note(words)
     },
-    table: (rows, columns, nothing = 'nothing found') => (rows.length === 0 ? nothing : table(rows, columns, width)),
+    table: (rows, columns, nothing = 'nothing found') =>
+      rows.length === 0 ? nothing : table(rows, columns, widthNow()),
     async watched(pass) {
       if (!options.watch) return pass()
       const everyMs = options.watch === true ? defaultWatchMs : readDuration('--watch', options.watch, watchTimes)
       const again = outlasting(pass, terminal)
       for (;;) {
-        if (!json && terminal.columns !== null) await terminal.write(clearScreen)
+        if (!json && terminal.columns !== null) await terminal.write(terminal.env.TERM === 'dumb' ? '\n' : clearScreen)
         await again()
         await sleep(everyMs, undefined, { signal: terminal.signal })
       }
@@ -96,18 +102,15 @@ async function reach(request: Request, api: string): Promise<Response> {
   if (status === 404 && !headers.get('content-type')?.startsWith('application/json'))
     throw new CliError(
       exitCodes.unavailable,
-      `${api} answers, and has no ${new URL(request.url).pathname}: give the address of the API`,
+      `${api} answers, and has no ${new URL(request.url).pathname}: ${addressOfApi}`,
     )
   if (location !== null && status >= 300 && status < 400)
     throw new CliError(
       exitCodes.unavailable,
-      `${api} sends us to ${new URL(location, request.url).href}, and is no API itself: give the address of the API, behind any sign-in page`,
+      `${api} sends us to ${new URL(location, request.url).href}, and is no API itself: ${addressOfApi}`,
     )
   if (ok && headers.get('content-type')?.startsWith('text/html'))
-    throw new CliError(
-      exitCodes.unavailable,
-      `${api} answers with a web page, and is no API: give the address of the API, behind any sign-in page`,
-    )
+    throw new CliError(exitCodes.unavailable, `${api} answers with a web page, and is no API: ${addressOfApi}`)
   return body === null ? response : new Response(untilBroken(body, api, request.signal), response)
 }
 
@@ -133,6 +136,25 @@ function untilBroken(body: ReadableStream<Uint8Array>, api: string, signal: Abor
 
 function unreached(what: string, cause: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return cause
-  const reason = (cause as Error & { cause?: Error }).cause?.message || (cause as Error).message
-  return new CliError(exitCodes.unavailable, `${what}: ${reason}`, { cause })
+  const { code, message } = (cause as { cause?: NodeJS.ErrnoException }).cause ?? (cause as NodeJS.ErrnoException)
+  const remedy = remedies[code ?? '']
+  return new CliError(exitCodes.unavailable, `${what}: ${remedy ?? (message || (cause as Error).message)}`, { cause })
+}
+
+const privateAuthority = 'its certificate is of an authority that Node does not know: NODE_EXTRA_CA_CERTS names a file'
+/** In the place of OpenSSL's words, by the code of the fault. */
+const remedies: Partial<Record<string, string>> = {
+  ERR_SSL_WRONG_VERSION_NUMBER: 'it speaks no TLS; is it http://?',
+  DEPTH_ZERO_SELF_SIGNED_CERT: privateAuthority,
+  SELF_SIGNED_CERT_IN_CHAIN: privateAuthority,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: privateAuthority,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: privateAuthority,
+}
+
+function parseAnswer(text: string, api: string): unknown {
+  try {
+    return exactJson.parse(text)
+  } catch (cause) {
+    throw new CliError(exitCodes.unavailable, `${api} answers with no JSON, and is no API: ${addressOfApi}`, { cause })
+  }
 }

@@ -1,5 +1,5 @@
 // Where a command runs: its environment, its streams, and the person in front of it, if there is one.
-import { confirm, isCancel, text } from '@clack/prompts'
+import { createInterface } from 'node:readline'
 import { CliError, exitCodes } from './exit-codes.ts'
 
 export type Terminal = {
@@ -8,8 +8,8 @@ export type Terminal = {
   write(chunk: string | Uint8Array): Promise<void>
   /** For people; programs read what `write` writes. */
   note(line: string): void
-  /** Null: not a terminal, so nothing is cut or coloured. */
-  columns: number | null
+  /** As they are now. Null: not a terminal, so nothing is cut or coloured. */
+  readonly columns: number | null
   /** Whether somebody can answer a question. */
   interactive: boolean
   confirm(question: string): Promise<boolean>
@@ -17,6 +17,8 @@ export type Terminal = {
   /** Aborted by Ctrl-C. */
   signal: AbortSignal
 }
+
+const defaultColumns = 80
 
 /** The terminal of this process. */
 export function processTerminal(signal: AbortSignal): Terminal {
@@ -32,20 +34,32 @@ export function processTerminal(signal: AbortSignal): Terminal {
     write: (chunk) =>
       new Promise((resolve, reject) => stdout.write(chunk, (error) => (error ? reject(unwritten(error)) : resolve()))),
     note: (line) => void stderr.write(`${line}\n`),
-    columns: stdout.isTTY ? stdout.columns : null,
+    get columns() {
+      // Some terminals, as those of containers, do not know their size.
+      return stdout.isTTY ? stdout.columns || defaultColumns : null
+    },
     interactive: stdin.isTTY === true && stderr.isTTY === true,
-    confirm: async (message) => answered(await confirm({ message, output: stderr, initialValue: false })),
-    ask: async (message) => answered(await text({ message, output: stderr })),
+    confirm: async (question) => /^y(es)?$/i.test(await answerTo(`${question} [y/N] `, signal)),
+    ask: (question) => answerTo(`${question} `, signal),
     signal,
   }
 }
 
-function unwritten(cause: Error): CliError {
-  return new CliError(exitCodes.failed, `the output cannot be written: ${cause.message}`, { cause })
+/** A line of text alone, so any terminal can show it, and any screen reader can say it. Ctrl-C and Ctrl-D cancel the command. */
+async function answerTo(question: string, signal: AbortSignal): Promise<string> {
+  const { stdin, stderr } = process
+  stderr.write(question)
+  // Not Node's own editor of lines, which moves the cursor.
+  const lines = createInterface({ input: stdin, terminal: false, signal })
+  try {
+    for await (const line of lines) return line.trim()
+  } finally {
+    lines.close()
+  }
+  stderr.write('\n')
+  throw new CliError(exitCodes.interrupted, 'nothing was changed')
 }
 
-/** Ctrl-C at a question cancels the command. */
-function answered<T>(answer: T): Exclude<T, symbol> {
-  if (isCancel(answer)) throw new CliError(exitCodes.interrupted, 'nothing was changed')
-  return answer as Exclude<T, symbol>
+function unwritten(cause: Error): CliError {
+  return new CliError(exitCodes.failed, `the output cannot be written: ${cause.message}`, { cause })
 }

@@ -2566,6 +2566,7 @@ export interface components {
         Status: {
             counts: components["schemas"]["StatusCounts"];
             oldest_pending_at: string | null;
+            /** @description The 1000 with the most open messages; `counts` of the answer are those of all. */
             topics: {
                 original_topic: string;
                 consumer_group: string | null;
@@ -2607,6 +2608,8 @@ export interface components {
             dlq_topics: number;
             /** @description When the last message was stored. */
             stored_at: string | null;
+            /** @description Whether PostgreSQL takes changes. Not where it is a standby, or was made read-only. */
+            takes_changes: boolean;
             /** @description Error groups whose automatic retries are paused. */
             paused_groups: number;
             /** @description Topics that somebody has paused. */

@@ -77,10 +77,34 @@ async function approveEdit({ terminal }: Session, { yes }: Options): Promise<voi
   if (!(await terminal.confirm('Change it?'))) throw new CliError(exitCodes.failed, 'nothing was changed')
 }
 
+/** Most values are one line, and a patch would show all of a line that changed. */
+const maxLineLength = 200
+/** Of the characters before and after what changed. */
+const shownAround = 40
+const maxChangeLength = 2000
+
 /** Some editors lay out the whole document anew. To compare all of its lines could take an hour. */
 function diffText(before: string, after: string): string {
+  const isLong = (text: string) => text.split('\n').some((line) => line.length > maxLineLength)
+  if (isLong(before) || isLong(after)) return changedPart(before, after)
   const patch = createTwoFilesPatch('stored', 'edited', before, after, undefined, undefined, { maxEditLength })
   return patch ?? `more than ${count(maxEditLength)} lines differ: too many to show`
+}
+
+/** From the first character that differs to the last one, with a little of what stays. */
+function changedPart(before: string, after: string): string {
+  const shorter = Math.min(before.length, after.length)
+  let start = 0
+  while (start < shorter && before[start] === after[start]) start += 1
+  let end = 0
+  while (end < shorter - start && before.at(-1 - end) === after.at(-1 - end)) end += 1
+  const from = Math.max(0, start - shownAround)
+  const part = (text: string) => {
+    const to = Math.min(text.length, text.length - end + shownAround)
+    const shown = text.slice(from, Math.min(to, from + maxChangeLength))
+    return `${from > 0 ? '…' : ''}${shown}${from + shown.length < text.length ? '…' : ''}`
+  }
+  return `what changed, from character ${count(start + 1)} on:\n- ${part(before)}\n+ ${part(after)}`
 }
 
 function checkJson(before: string, after: string): void {

@@ -71,6 +71,26 @@ export function addGroups(program: Command): void {
     examples: ['dlq groups reopen "$GROUP"'],
     change: () => ({ state: 'open' }),
   })
+  addResume(groups)
+}
+
+function addResume(groups: Command): void {
+  const resume = withOutput(
+    defineCommand(groups, 'resume <id>', {
+      summary: 'let its automatic retries go on, which were paused because they kept failing',
+      examples: ['dlq groups resume "$GROUP" --reason "OPS-4711: deployed"'],
+    }),
+  )
+    .option('--topic <original-topic>', 'of this original topic alone')
+    .option('--reason <text>', 'for the audit')
+  onCall<CommonOptions & { topic?: string; reason?: string }>(resume, async (session, [id], { topic, reason }) => {
+    const body = { ...(topic !== undefined && { original_topic: topic }), ...(reason !== undefined && { reason }) }
+    const params = { path: { id: id! } }
+    await session.print(
+      await dataOf(session.api.POST('/api/v1/groups/{id}/resume', { params, body })),
+      ({ resumed }) => `resumed for ${resumed.map(plain).join(', ')}`,
+    )
+  })
 }
 
 type ChangeDefinition = { summary: string; examples: string[]; change(args: readonly string[]): Change }
@@ -88,28 +108,36 @@ function addChange(groups: Command, usage: string, { change, ...definition }: Ch
 
 function untilOf(text: string): string {
   const ms = durationMs(text)
-  const until = ms === null ? Date.parse(text) : Date.now() + ms
-  if (Number.isNaN(until)) throw new CliError(exitCodes.usage, `not a time such as 2h or 2026-12-24: ${text}`)
-  return new Date(until).toISOString()
+  if (ms !== null) return new Date(Date.now() + ms).toISOString()
+  if (!/^\d{4}-\d\d-\d\d/.test(text))
+    throw new CliError(exitCodes.usage, `not a time such as 2h or 2026-12-24: ${text}`)
+  // Whether the calendar has it is the API's to judge.
+  return text.includes('T') ? text : `${text}T00:00:00Z`
 }
 
 function groupTable(groups: readonly Group[], { table }: Session): string {
   const now = Date.now()
+  // A state that all have is the first column to go.
+  const areOpen = groups.every((group) => stateText(group) === 'open')
   // The API's page is in the order in which they were stored last.
   const seen = ({ last_seen_at: at }: Group) => Date.parse(at)
   return table(
     groups.toSorted((a, b) => seen(b) - seen(a)),
     [
       { title: 'GROUP', value: ({ id }) => id, whole: true },
-      { title: 'STATE', value: ({ state, regressed }) => (regressed ? 'regressed' : state), rank: 5 },
+      { title: 'STATE', value: stateText, rank: areOpen ? 6 : 3 },
       { title: 'DEAD', value: ({ counts }) => count(counts.DEAD), right: true, rank: 1, below: true },
-      { title: 'PENDING', value: ({ counts }) => count(counts.PENDING), right: true, rank: 3 },
-      { title: 'LAST SEEN', value: ({ last_seen_at }) => ago(last_seen_at, now), right: true, rank: 4 },
-      { title: 'OWNER', value: ({ owner }) => owner, rank: 6 },
+      { title: 'PENDING', value: ({ counts }) => count(counts.PENDING), right: true, rank: 4 },
+      { title: 'LAST SEEN', value: ({ last_seen_at }) => ago(last_seen_at, now), right: true, rank: 5 },
+      { title: 'OWNER', value: ({ owner }) => owner, rank: 7 },
       { title: 'ERROR', value: ({ title }) => title, rank: 2, enough: 20, below: true },
     ],
     'no error groups',
   )
+}
+
+function stateText({ state, regressed, pauses }: Group): string {
+  return `${regressed ? 'regressed' : state}${pauses.length > 0 ? ', paused' : ''}`
 }
 
 function groupText(group: Group): string {
@@ -117,9 +145,12 @@ function groupText(group: Group): string {
   return [
     `${plain(group.title)}`,
     `  id        ${group.id}`,
-    `  state     ${group.regressed ? 'regressed' : group.state}${group.snoozed_until ? ` until ${group.snoozed_until}` : ''}`,
+    `  state     ${stateText(group)}${group.snoozed_until ? ` until ${group.snoozed_until}` : ''}`,
     `  messages  ${count(counts.DEAD)} DEAD, ${count(counts.PENDING)} PENDING, ${count(counts.RESOLVED)} RESOLVED`,
     `  seen      ${group.first_seen_at} to ${group.last_seen_at}`,
+    ...group.pauses.map(
+      ({ original_topic: topic, since, reason }) => `  paused    ${plain(topic)} since ${since}: ${plain(reason)}`,
+    ),
     `  in        ${group.dlq_topics.map(plain).join(', ')}`,
     `  owner     ${plain(group.owner)}`,
     `  note      ${plain(group.note)}`,

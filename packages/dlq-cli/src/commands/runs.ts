@@ -79,6 +79,7 @@ export function addRuns(program: Command): void {
           'no such messages',
         ),
       )
+      session.noteMore(answer.next_after)
     },
   )
 }

@@ -44,6 +44,16 @@ test('of what somebody was asked, a tenth more or fewer may match by then, or as
   expect(await started()).toEqual([20])
 })
 
+test('a status alone means messages of all topics, which is said by --all', async () => {
+  await insert({ status: 'DEAD' })
+  await insert()
+  expect(await run('drop --status PENDING --reason OPS-1 --yes')).toMatchObject({
+    ...{ code: 64, stderr: 'dlq: this means messages of all topics: add --all\n' },
+  })
+  expect(await run('drop --status PENDING --all --reason OPS-1 --yes')).toMatchObject({ code: 0 })
+  expect(await started()).toEqual([1])
+})
+
 test('a run that is waited for is named before, so that it is found again however the waiting ends', async () => {
   await insertMany(1)
   expect(await run('replay --topic orders --yes --wait --timeout 0s')).toMatchObject({

@@ -31,7 +31,7 @@ const askedTolerance = '10%'
 export function withSelection(command: Command): Command {
   return withFilters(command)
     .option('--failed-again-in <run>', 'what this run sent and failed again')
-    .option('--all', 'no filter: all messages that may be')
+    .option('--all', 'messages of all topics: without a filter, or with --status alone')
     .option('--dry-run', 'only say what would happen')
     .option('--yes', `do not ask, for up to ${yesLimit} messages; refused if more than twice as many match by then`)
     .option('--expect <number>', 'do not ask; refused if another number of messages matches', readNumber)
@@ -45,12 +45,15 @@ export function withSelection(command: Command): Command {
 /** The selection and its guards, in the API's shape. */
 export function selectionOf(ids: readonly string[], options: SelectionOptions): Pick<RunRequest, 'selection' | 'all'> {
   const filter = filterOf(options)
-  const filters = Object.keys(filter).length > 0
-  const ways = [ids.length > 0, filters, options.failedAgainIn !== undefined, options.all === true].filter(Boolean)
+  const isFilter = options.all === true || Object.keys(filter).length > 0
+  const ways = [ids.length > 0, isFilter, options.failedAgainIn !== undefined].filter(Boolean)
   if (ways.length !== 1)
     throw new CliError(exitCodes.usage, 'say which messages: ids, or a filter, or --failed-again-in, or --all')
   if (ids.length > 0) return { selection: { ids: [...ids] } }
   if (options.failedAgainIn !== undefined) return { selection: { failed_again_in: options.failedAgainIn } }
+  // As the API has it: these two leave messages of all topics.
+  const narrows = Object.keys(filter).some((field) => field !== 'status' && field !== 'archived')
+  if (!narrows && !options.all) throw new CliError(exitCodes.usage, 'this means messages of all topics: add --all')
   return { selection: { filter }, ...(options.all && { all: true }) }
 }
 

@@ -73,15 +73,22 @@ function detailText(message: Detail, width: number | null): string {
     // An API from before Avro was read says nothing of it.
     ...(message.decoding ? [`  decoded     ${plain(decodedText(message.decoding))}`] : []),
   ]
-  // A header may hold the stack trace that stands below.
-  const line = (text: string) => (width === null ? text : cut(text, width))
-  for (const { name, value, encoding } of message.headers ?? [])
-    lines.push(line(`  header      ${plain(name)}: ${plain(value)}${encoding === 'text' ? '' : ` (${encoding})`}`))
+  for (const header of message.headers ?? []) lines.push(headerText(header, width))
   for (const attempt of message.attempts)
     lines.push(`  attempt ${String(attempt.number).padEnd(3)} ${attemptText(attempt)}`)
   if (message.payload !== null) lines.push('', plainLines(exactJson.stringify(message.payload, 2)))
   if (message.error_stacktrace) lines.push('', plainLines(message.error_stacktrace.trimEnd()))
   return lines.join('\n')
+}
+
+/** So much of a header's value says enough, also where a narrow terminal breaks its line. */
+const minHeaderWidth = 40
+
+/** A header may hold the stack trace that stands below. */
+function headerText({ name, value, encoding }: NonNullable<Detail['headers']>[number], width: number | null): string {
+  const [before, after] = [`  header      ${plain(name)}: `, encoding === 'text' ? '' : ` (${encoding})`]
+  const room = width === null ? null : Math.max(minHeaderWidth, width - before.length - after.length)
+  return `${before}${room === null ? plain(value) : cut(plain(value), room)}${after}`
 }
 
 function failedText({ failure_count, first_failed_at: first, last_failed_at: last }: Detail, now: number): string {

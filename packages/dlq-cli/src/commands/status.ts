@@ -34,6 +34,8 @@ function statusText(status: Status, { table }: Session): string {
         ? ''
         : // Not rounded up: "100 %" would say that nothing came back.
           `, ${Math.floor(retry.success_rate * 100)} % of the attempts of five minutes have stayed away so far`),
+    // An API from before it was asked says nothing of it.
+    ...(status.takes_changes === false ? [`READ-ONLY: ${readOnlyText}`] : []),
     ...losses(status, now),
     ...status.held_topics.map(
       ({ topic, reason, since }) => `HELD ${plain(topic)}, since ${ago(since, now)}: ${plain(reason)}`,
@@ -43,7 +45,9 @@ function statusText(status: Status, { table }: Session): string {
         `PAUSED ${plain(topic)}${what === 'ingestion' ? ' (ingestion)' : ''}, by ${plain(by)}${until === null ? '' : `, until ${until}`}: ${plain(reason)}`,
     ),
     ...(status.paused_groups > 0
-      ? [`${count(status.paused_groups)} error ${status.paused_groups === 1 ? 'group is' : 'groups are'} paused`]
+      ? [
+          `${count(status.paused_groups)} error ${status.paused_groups === 1 ? 'group is' : 'groups are'} paused: dlq groups shows which`,
+        ]
       : []),
     ...ingesters(status, now),
     ...retriers(status, now),
@@ -60,9 +64,16 @@ function statusText(status: Status, { table }: Session): string {
       ],
       'no dead letters',
     ),
+    ...(total(counts) > status.topics.reduce((sum, topic) => sum + total(topic.counts), 0)
+      ? ['there are more topics: these have the most open messages']
+      : []),
   ]
   return lines.join('\n')
 }
+
+export const readOnlyText = 'the database takes no changes, so nothing is stored, sent or edited'
+
+const total = ({ DEAD, PENDING, RETRYING, RESOLVED }: Status['counts']) => DEAD + PENDING + RETRYING + RESOLVED
 
 function losses({ loss_clock: clocks }: Status, now: number): string[] {
   return clocks

@@ -81,7 +81,8 @@ const consolePage =
  */
 export function checkedApi(api: string): string {
   const parsed = v.safeParse(contextSchema.entries.api, api)
-  if (!parsed.success) throw new CliError(exitCodes.configuration, `not the address of an API: ${api}`)
+  if (!parsed.success)
+    throw new CliError(exitCodes.configuration, `not the address of an API, such as https://dlq.example.com: ${api}`)
   const { origin, pathname, username, password } = new URL(parsed.output)
   if (username !== '' || password !== '')
     throw new CliError(

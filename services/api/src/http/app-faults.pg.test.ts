@@ -253,6 +253,7 @@ test('a change while the database takes none is answered with 503, and lists are
     })
     expect((await request(`GET /api/v1/dlq/messages/${id}`)).status).toBe(200)
     expect((await request('GET /readyz')).status).toBe(200)
+    expect(await (await request('GET /api/v1/status')).json()).toMatchObject({ takes_changes: false })
   } finally {
     await sql.end({ timeout: 1 })
   }

@@ -1,6 +1,6 @@
 // Schemas for parameters and fields that several resources share.
 
-import { beyondStorableTimes, isStorableTime } from 'dlq-core/domain/message/storable-time.ts'
+import { beyondStorableTimes, isCalendarDate, isStorableTime } from 'dlq-core/domain/message/storable-time.ts'
 import { isUuid } from 'dlq-core/domain/record/message-id.ts'
 import { beyondStorableText, isStorableText, textForPostgres } from 'dlq-core/domain/record/text-for-postgres.ts'
 import * as v from 'valibot'
@@ -121,7 +121,8 @@ export const instant = v.pipe(
   v.string('must be text'),
   v.metadata({ format: 'date-time' }),
   v.rawTransform<string, Date>(({ dataset, addIssue, NEVER }) => {
-    const time = rfc3339.test(dataset.value) ? new Date(dataset.value.toUpperCase()) : null
+    const time =
+      rfc3339.test(dataset.value) && isCalendarDate(dataset.value) ? new Date(dataset.value.toUpperCase()) : null
     const isTime = time !== null && !Number.isNaN(time.getTime())
     if (isTime && isStorableTime(time)) return time
     addIssue({ message: isTime ? beyondStorableTimes : 'must be a time such as 2026-02-20T10:30:00Z' })

@@ -121,7 +121,8 @@ export function toSelection(input: SelectionInput, { kind, all }: { kind: RunKin
   if (input.changed_in) return { changed_in: input.changed_in }
   const filter: MessageFilter = input.group ? { group_id: input.group } : input.filter!
   const narrows = Object.keys(filter).some((field) => field !== 'archived' && field !== 'status')
-  if (!narrows && !all) throw invalidField('selection.filter', 'means every message: say so with "all": true')
+  if (!narrows && !all)
+    throw invalidField('selection.filter', 'means messages of all topics: add "all": true beside "selection"')
   if (archiveOnlyKinds.includes(kind) && !filter.archived)
     throw invalidField('selection.filter.archived', `must be true: ${kind} is about the archive`)
   if (filter.archived && !archiveKinds.includes(kind))

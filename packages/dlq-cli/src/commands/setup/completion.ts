@@ -11,7 +11,8 @@ export function addCompletion(program: Command): void {
   }).addArgument(new Argument('<shell>', 'which').choices(shells))
   completion.action(async () => {
     const shell = String(completion.processedArgs[0]) as (typeof shells)[number]
-    await runtimeOf(completion).terminal.write(scripts[shell](placesBelow(program)))
+    const places = placesBelow(program).filter(({ path }) => path !== 'dlq help')
+    await runtimeOf(completion).terminal.write(scripts[shell]([...places, ...helpPlaces(program)]))
   })
 }
 
@@ -26,12 +27,19 @@ type Place = {
 function placesBelow(command: Command, path = 'dlq'): Place[] {
   const children = command.commands.map((child) => child.name())
   const choices = command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? [])
-  // commander adds "help" by itself, and only where it is asked for.
-  const help = path === 'dlq' ? ['help'] : []
   return [
-    { path, words: [...children, ...help, ...choices], options: command.options },
+    { path, words: [...children, ...choices], options: command.options },
     ...command.commands.flatMap((child) => placesBelow(child, `${path} ${child.name()}`)),
-    ...help.map((name) => ({ path: `${path} ${name}`, words: children, options: [] })),
+  ]
+}
+
+/** What may follow "dlq help" and "dlq help runs": names of commands alone. */
+function helpPlaces(command: Command, path = 'dlq help'): Place[] {
+  const children = command.commands.filter((child) => child.name() !== 'help')
+  if (children.length === 0) return []
+  return [
+    { path, words: children.map((child) => child.name()), options: [] },
+    ...children.flatMap((child) => helpPlaces(child, `${path} ${child.name()}`)),
   ]
 }
 
@@ -98,7 +106,10 @@ function fish(places: readonly Place[]): string {
   const lines = places.flatMap((place) => {
     const parents = place.path.split(' ').slice(1)
     const seen = parents.map((name) => `__fish_seen_subcommand_from ${name}`)
-    const below = place.words.length === 0 ? [] : [`not __fish_seen_subcommand_from ${place.words.join(' ')}`]
+    // fish knows which words were seen, and not in which order: "dlq runs pause" is not "dlq pause".
+    const others = places.filter(({ path, words }) => path.split(' ').length === 2 && words.includes(parents[0] ?? ''))
+    const unseen = [...place.words, ...others.map(({ path }) => path.split(' ')[1])]
+    const below = unseen.length === 0 ? [] : [`not __fish_seen_subcommand_from ${unseen.join(' ')}`]
     const condition = parents.length === 0 ? '__fish_use_subcommand' : [...seen, ...below].join('; and ')
     const flag = (name: string, value = '') => `complete -c dlq -n '${condition}' -l ${name.replace(/^--/, '')}${value}`
     return [

@@ -11,9 +11,34 @@ const sha256 = createHash('sha256').update(token).digest('hex')
 const database = useDatabase()
 const service = useServiceDatabase(database)
 const everything = useInProcess(service)
-const cli = useInProcess(service, {
-  auth: { tokens: [{ name: 'limited', sha256, role: 'sys_operator', topics: ['orders'] }] },
-  token,
+const auth = { tokens: [{ name: 'limited', sha256, role: 'sys_operator' as const, topics: ['orders'] }] }
+const cli = useInProcess(service, { auth, token })
+const nobody = useInProcess(service, { auth })
+const readOnly = useInProcess(
+  useServiceDatabase({
+    get sql() {
+      return database.sql
+    },
+    get url() {
+      return `${database.url}?default_transaction_read_only=on`
+    },
+  }),
+)
+
+test('a database that takes no changes is a fault, and the status says so', async () => {
+  const { code, stdout } = await readOnly.run(['doctor'])
+  expect([code, stdout]).toEqual([1, expect.stringMatching(/^fault +database +the database takes no changes/m)])
+  expect((await readOnly.run(['status'])).stdout).toMatch(/^READ-ONLY: /m)
+  expect((await everything.run(['status'])).stdout).not.toContain('READ-ONLY')
+})
+
+test('who has no token is told where it comes from', async () => {
+  expect(await nobody.run(['doctor'])).toMatchObject({
+    code: 77,
+    stderr: expect.stringMatching(
+      /^dlq: a bearer token is required; it comes from `dlq login`, or from DLQ_TOKEN beside DLQ_API \(req_\w+\)\n$/,
+    ),
+  })
 })
 
 test('a doctor with a token for some topics does not say that there are no DLQ topics', async () => {

@@ -8,6 +8,7 @@ import { exitCodes } from '../../exit-codes.ts'
 import { table } from '../../output/table.ts'
 import { ago, count, counted, plain } from '../../output/words.ts'
 import type { CommonOptions, Session } from '../../session.ts'
+import { readOnlyText } from '../status.ts'
 
 type Status = components['schemas']['Status']
 type Level = 'ok' | 'warning' | 'fault'
@@ -76,6 +77,9 @@ function statusChecks(status: Status, { now, isLimited }: { now: number; isLimit
   const checks: Check[] = []
   const add = (check: string, level: Level, text: string) => checks.push({ check, level, text })
 
+  // An API from before it was asked says nothing of it.
+  if (status.takes_changes === false) add('database', 'fault', readOnlyText)
+
   if (retriers.length === 0) add('retriers', 'fault', 'none is alive, so nothing is sent: start one')
   for (const { id, publishes, fault, seen_at } of retriers) {
     const silentMs = now - Date.parse(seen_at)
@@ -115,7 +119,7 @@ function statusChecks(status: Status, { now, isLimited }: { now: number; isLimit
     add(
       'paused',
       'warning',
-      `${count(status.paused_groups)} error ${status.paused_groups === 1 ? 'group is' : 'groups are'} paused`,
+      `${count(status.paused_groups)} error ${status.paused_groups === 1 ? 'group is' : 'groups are'} paused: dlq groups shows which`,
     )
   if (summary !== null && summary.drift !== 0)
     add(

@@ -40,6 +40,8 @@ export function addLogin(program: Command): void {
     // Saved once it is accepted: a token that is mistyped does not replace one that works.
     const { api: client } = openSession(terminal, {}, { name, ...context })
     const { actor, role } = await dataOf(client.GET('/api/v1/me'))
+    // Whatever answers JSON to everything.
+    if (role === undefined) throw new CliError(exitCodes.unavailable, `${api} answers, and is no API of dlq-manager`)
     writeContexts(terminal.env, { current: name, contexts: { ...before.contexts, [name]: context } })
     await terminal.write(`${name} is the current context: ${api}, as ${plain(actor)} (${role})\n`)
   })

@@ -85,6 +85,7 @@ describe('a filter', () => {
       key: 'base64:?',
       from: 'yesterday',
       to: '2026-13-01',
+      arrived_from: '2026-02-30T00:00:00Z',
       arrived_to: 'tomorrow',
       failed_from: '0000-01-01',
       retry_count_min: '1.5',

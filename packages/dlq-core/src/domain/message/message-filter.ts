@@ -9,7 +9,7 @@ import { isUuid } from '../record/message-id.ts'
 import { projectPayload } from '../record/payload-projection.ts'
 import { beyondStorableText, isStorableText } from '../record/text-for-postgres.ts'
 import { type Status, statuses } from '../retry/message-state.ts'
-import { beyondStorableTimes, isStorableTime } from './storable-time.ts'
+import { beyondStorableTimes, isCalendarDate, isStorableTime } from './storable-time.ts'
 
 const maxInt32 = 2_147_483_647
 const maxInt64 = 2n ** 63n - 1n
@@ -74,7 +74,7 @@ const moment = v.pipe(
   // An unescaped "+" arrives as a space.
   v.transform((text) => text.replace(/ (?=\d\d:\d\d$)/, '+')),
   v.check(
-    (text) => rfc3339.test(text) && !Number.isNaN(Date.parse(text)),
+    (text) => rfc3339.test(text) && isCalendarDate(text) && !Number.isNaN(Date.parse(text)),
     'must be a time such as 2026-02-20T10:30:00Z',
   ),
   v.check((text) => isStorableTime(new Date(text)), beyondStorableTimes),

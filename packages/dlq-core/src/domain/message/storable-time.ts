@@ -8,3 +8,10 @@ export function isStorableTime(time: Date): boolean {
   const year = time.getUTCFullYear()
   return year >= 1 && year <= 9999
 }
+
+/** Whether the date that an RFC 3339 time begins with is in the calendar: JavaScript reads 30 February as 2 March. */
+export function isCalendarDate(time: string): boolean {
+  const date = time.slice(0, 10)
+  const day = new Date(date)
+  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(date)
+}

@@ -12,6 +12,8 @@ export type FleetStatus = {
   stored_at: Date | null
   /** Error groups whose automatic retries are paused. */
   paused_groups: number
+  /** False where PostgreSQL is a standby, or was made read-only. */
+  takes_changes: boolean
   /** Topics that somebody has paused. */
   paused_topics: TopicPause[]
   /** Topics that a retrier only probes, because records for them are refused; those held for longest first. */
@@ -28,7 +30,9 @@ export async function readFleetStatus(sql: Sql, { scope }: { scope: TopicScope }
         (select max(updated_at) from dlq.dlq_positions p where ${topicInScope(sql, scope, 'p.topic')}) as stored_at,
         -- A group has a pause for each of its original topics.
         (select count(distinct group_id)::int from dlq.dlq_group_pauses g
-         where resumed_at is null and ${topicInScope(sql, scope, 'g.original_topic')}) as paused_groups`,
+         where resumed_at is null and ${topicInScope(sql, scope, 'g.original_topic')}) as paused_groups,
+        -- Not transaction_read_only: who only reads may begin a transaction that takes no changes.
+        not pg_is_in_recovery() and current_setting('default_transaction_read_only') = 'off' as takes_changes`,
     sql<FleetStatus['retriers']>`
       select id, publishes, fault, started_at, seen_at from dlq.dlq_retriers
       where seen_at > now() - interval '1 minute' order by started_at, id limit 1000`,

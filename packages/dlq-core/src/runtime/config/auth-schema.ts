@@ -2,6 +2,7 @@
 // that readers of the file cannot use them.
 
 import * as v from 'valibot'
+import { isCalendarDate } from '../../domain/message/storable-time.ts'
 import { anyDuration, boolean, decimal, duration, text, textList } from './config-values.ts'
 
 export const roleNames = ['sys_auditor', 'sys_operator', 'sys_admin'] as const
@@ -19,6 +20,8 @@ const tokenHash = v.pipe(
   v.regex(/^[0-9a-f]{64}$/i, 'must be the SHA-256 of the token: 64 hexadecimal digits'),
   v.toLowerCase(),
 )
+
+const noTime = 'must be a time such as 2027-01-31T00:00:00Z'
 
 const role = v.picklist(roleNames, `must be one of ${roleNames.join(', ')}`)
 
@@ -52,7 +55,7 @@ const tokenEntries = v.strictObject({
   payloads: v.optional(v.picklist(payloadSights, `must be one of ${payloadSights.join(', ')}`), 'masked'),
   /** Whether it may export messages. */
   exports: v.optional(boolean, true),
-  expires_at: v.optional(v.pipe(text, v.isoTimestamp('must be a time such as 2027-01-31T00:00:00Z'))),
+  expires_at: v.optional(v.pipe(text, v.isoTimestamp(noTime), v.check(isCalendarDate, noTime))),
 })
 
 const token = v.pipe(

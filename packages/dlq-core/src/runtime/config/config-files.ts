@@ -26,7 +26,8 @@ export function configPath(named: string | undefined, env: ConfigSource['env']):
 export function readConfig(path: string | null, { env, needs }: Pick<ConfigSource, 'env' | 'needs'>): ConfigFiles {
   const readYaml = () => (path === null ? null : readFileSync(path, 'utf8'))
   let yaml = readYaml()
-  const loaded = loadConfig({ env, yaml, needs })
+  const named = path === null ? {} : { yamlName: path }
+  const loaded = loadConfig({ env, yaml, needs, ...named })
   let { files } = loaded
   return {
     config: loaded.config,
@@ -35,7 +36,7 @@ export function readConfig(path: string | null, { env, needs }: Pick<ConfigSourc
       const text = readYaml()
       const isSame = text === yaml && [...files].every(([file, content]) => readSecretFile(file) === content)
       if (isSame) return null
-      const fresh = loadConfig({ env, yaml: text, needs })
+      const fresh = loadConfig({ env, yaml: text, needs, ...named })
       yaml = text
       files = fresh.files
       return fresh.config

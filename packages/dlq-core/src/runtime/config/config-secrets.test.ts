@@ -42,6 +42,32 @@ describe('secrets', () => {
     expect(() => load(source)).toThrow(expect.objectContaining({ faults }))
   })
 
+  test('that two variables give differently are a fault, which shows neither', () => {
+    const env = { DATABASE_URL: 'postgres://app:s3cret@db/dlq', DATABASE_URL_FILE: '/run/secrets/url' }
+    expect(load({ env, readSecret }).config.database.url).toBe(env.DATABASE_URL)
+    const faults = [
+      'database.url: DATABASE_URL_FILE and DLQ_DATABASE_URL say different things; set only one of the two',
+    ]
+    expect(() => load({ env: { ...env, DLQ_DATABASE_URL: 'postgres://other/dlq' }, readSecret })).toThrow(
+      expect.objectContaining({ faults }),
+    )
+  })
+
+  test('in a URL stand beside a host and a name that are not used, which is warned of', () => {
+    const source = { yaml: 'database: { host: a, name: b, user: c }', env: { DATABASE_URL: 'postgres://db/dlq' } }
+    expect(load(source).warnings).toEqual([
+      'database.host: has no effect beside database.url (DATABASE_URL)',
+      'database.name: has no effect beside database.url (DATABASE_URL)',
+    ])
+  })
+
+  test('are of the file that faults name', () => {
+    const faults = [
+      'my.yaml: Flow sequence in block collection must be sufficiently indented and end with a ] at line 1, column 5',
+    ]
+    expect(() => load({ yaml: 'a: [', yamlName: 'my.yaml' })).toThrow(expect.objectContaining({ faults }))
+  })
+
   test('lose the byte order mark and the line feed of their file', () => {
     const folder = mkdtempSync(join(tmpdir(), 'dlq-secret-'))
     try {
@@ -51,6 +77,14 @@ describe('secrets', () => {
     } finally {
       rmSync(folder, { recursive: true })
     }
+  })
+
+  test('of which only the hash is known end at a date of the calendar', () => {
+    const token = { name: 'a', sha256: '0'.repeat(64), role: 'sys_admin', expires_at: '2026-02-30T00:00:00Z' }
+    const faults = ['auth.tokens.0.expires_at: must be a time such as 2027-01-31T00:00:00Z']
+    expect(() => load({ yaml: JSON.stringify({ auth: { tokens: [token] } }) })).toThrow(
+      expect.objectContaining({ faults }),
+    )
   })
 
   test('are not repeated in faults', () => {

@@ -46,6 +46,8 @@ export type ConfigSource = {
   env: Readonly<Record<string, string | undefined>>
   /** Text of config.yaml; null where there is none. */
   yaml: string | null
+  /** How its faults call that file. */
+  yamlName?: string
   /** The sections that the service needs. */
   needs: readonly Need[]
   readSecret?: (path: string) => string
@@ -62,7 +64,13 @@ type Path = readonly string[]
  *
  * @throws {ConfigError} with every fault
  */
-export function loadConfig({ env, yaml, needs: asked, readSecret: readFile = readSecretFile }: ConfigSource): {
+export function loadConfig({
+  env,
+  yaml,
+  yamlName = 'config.yaml',
+  needs: asked,
+  readSecret: readFile = readSecretFile,
+}: ConfigSource): {
   config: Config
   warnings: string[]
   /** Path → content of the files that values were taken from. */
@@ -75,7 +83,7 @@ export function loadConfig({ env, yaml, needs: asked, readSecret: readFile = rea
     files.set(path, content)
     return content
   }
-  const fromYaml = parseYaml(yaml, faults)
+  const fromYaml = parseYaml(yaml, { name: yamlName, faults })
   // A file that cannot be read hides which settings are missing.
   if (faults.length > 0) throw new ConfigError(faults)
   const filled = fillSections(fromYaml, { schema: configSchema, path: [], faults })
@@ -97,25 +105,29 @@ export function loadConfig({ env, yaml, needs: asked, readSecret: readFile = rea
   // Of two checks of one setting that say the same, one is enough.
   if (faults.length > 0 || !parsed.success) throw new ConfigError([...new Set(faults)])
   if (needs.includes('kafka')) warnings.push(...kafkaSecurityWarnings(parsed.output.kafka))
-  warnings.push(...certificateWarnings(parsed.output), ...proxyWarnings(parsed.output, env))
+  warnings.push(
+    ...unusedDatabaseWarnings(raw),
+    ...certificateWarnings(parsed.output),
+    ...proxyWarnings(parsed.output, env),
+  )
   return { config: parsed.output, warnings, files }
 }
 
-function parseYaml(yaml: string | null, faults: string[]): Section {
+function parseYaml(yaml: string | null, { name, faults }: { name: string; faults: string[] }): Section {
   const document = parseDocument(yaml ?? '')
-  for (const error of document.errors) faults.push(`config.yaml: ${error.message.split('\n')[0]}`)
+  for (const error of document.errors) faults.push(`${name}: ${error.message.split('\n')[0]!.replace(/:$/, '')}`)
   if (faults.length > 0) return {}
   let raw: unknown
   try {
     raw = document.toJS()
   } catch (error) {
     // An undefined alias, or far too many aliases.
-    faults.push(`config.yaml: ${(error as Error).message}`)
+    faults.push(`${name}: ${(error as Error).message}`)
     return {}
   }
   if (raw === null || raw === undefined) return {}
   if (!isSection(raw)) {
-    faults.push('config.yaml: must hold sections such as "server:" and "database:"')
+    faults.push(`${name}: must hold sections such as "server:" and "database:"`)
     return {}
   }
   return raw
@@ -162,9 +174,14 @@ function applyEnvironment(
       if (name.startsWith('DLQ_') && name !== 'DLQ_CONFIG') warnings.push(`${name}: no such setting; ignored`)
       continue
     }
+    const setting = path.join('.')
+    const other = origins.get(setting)
     try {
-      raw = put(raw, path, fromFile ? readSecret(value) : value)
-      origins.set(path.join('.'), name)
+      const content = fromFile ? readSecret(value) : value
+      if (other !== undefined && get(raw, path) !== content)
+        faults.push(`${setting}: ${other} and ${name} say different things; set only one of the two`)
+      raw = put(raw, path, content)
+      origins.set(setting, name)
     } catch (error) {
       faults.push(`${name}: cannot read the file ${value}: ${(error as Error).message}`)
     }
@@ -266,6 +283,14 @@ function missingNeeds(raw: Section, needs: ConfigSource['needs']): string[] {
     missing.push('kafka.brokers: missing; set KAFKA_BROKERS or kafka.brokers, for example ["kafka-0:9092"]')
   }
   return missing
+}
+
+/** A user and a password may stand beside a URL; the other parts are the URL's, wherever each of them was set. */
+function unusedDatabaseWarnings(raw: Section): string[] {
+  if (get(raw, ['database', 'url']) === undefined) return []
+  return ['host', 'port', 'name']
+    .filter((key) => get(raw, ['database', key]) !== undefined)
+    .map((key) => `database.${key}: has no effect beside database.url (DATABASE_URL)`)
 }
 
 /** A server of its own has no backups and no password. */

@@ -24,13 +24,16 @@ const statusSchema = v.pipe(
   v.strictObject({
     counts: statusCountsSchema,
     oldest_pending_at: timeSchema,
-    topics: v.array(
-      v.strictObject({
-        original_topic: v.string(),
-        consumer_group: v.nullable(v.string()),
-        counts: statusCountsSchema,
-        oldest_pending_at: timeSchema,
-      }),
+    topics: v.pipe(
+      v.array(
+        v.strictObject({
+          original_topic: v.string(),
+          consumer_group: v.nullable(v.string()),
+          counts: statusCountsSchema,
+          oldest_pending_at: timeSchema,
+        }),
+      ),
+      v.description('The 1000 with the most open messages; `counts` of the answer are those of all.'),
     ),
     ingest: v.strictObject({ per_minute: count }),
     retry: v.strictObject({
@@ -50,6 +53,10 @@ const statusSchema = v.pipe(
     ),
     dlq_topics: count,
     stored_at: v.pipe(timeSchema, v.description('When the last message was stored.')),
+    takes_changes: v.pipe(
+      v.boolean(),
+      v.description('Whether PostgreSQL takes changes. Not where it is a standby, or was made read-only.'),
+    ),
     paused_groups: v.pipe(count, v.description('Error groups whose automatic retries are paused.')),
     paused_topics: v.pipe(
       v.array(v.strictObject({ topic: v.string(), what: v.picklist(pausables), ...topicPauseSchema.entries })),
@@ -135,6 +142,7 @@ export const statusRoutes = [
             loss_clock: [{ cluster: 'bqzHLZgsR8ahKlMZHYcfLg', topic: 'orders.dlq.v1', ...exampleLossClock }],
             dlq_topics: 12,
             stored_at: '2026-02-20T10:30:01.000+00:00',
+            takes_changes: true,
             paused_groups: 0,
             paused_topics: [{ topic: 'orders', what: 'retries', ...exampleTopicPause }],
             held_topics: [

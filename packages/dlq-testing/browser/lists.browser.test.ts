@@ -159,3 +159,30 @@ test('what is pressed while the list of another filter is on its way selects not
   await page.getByText('All 1 that match:').waitFor()
   expect(await page.getByText('1 message selected').count()).toBe(0)
 })
+
+test('what is typed into a filter stands as it is typed, also within what stands there; a topic is taken that is not offered', async () => {
+  const page = await console_.open('/audit')
+  const who = page.getByRole('textbox', { name: 'Who' })
+  await who.fill('maria')
+  await page.waitForURL(/actor=maria/)
+  await who.press('Home')
+  await who.press('ArrowRight')
+  await who.pressSequentially('XYZ')
+  await page.waitForURL(/actor=mXYZaria/)
+  expect(await who.inputValue()).toBe('mXYZaria')
+  await page.getByRole('link', { name: 'Policies', exact: true }).click()
+  const topic = page.getByRole('combobox', { name: 'Topic' })
+  await topic.fill('browser-not-there')
+  await topic.press('Enter')
+  await page.waitForURL(/topic=browser-not-there/)
+})
+
+test('what is said of topics is asked for again while the page is open', async () => {
+  const page = await console_.open('/settings')
+  await page.clock.install()
+  await page.getByRole('link', { name: 'Topics', exact: true }).click()
+  await page.getByText(/ read\. /).waitFor()
+  const again = page.waitForResponse('**/api/v1/status')
+  await page.clock.fastForward(6000)
+  await again
+})

@@ -49,9 +49,10 @@ function onKeyDown(event: KeyboardEvent): void {
   const name = nameOf(event)
   const plain = !name.startsWith('Mod+')
   if (plain && (!keysEnabled.current || isTyping(event.target))) return
-  // A dialog or a menu has keys of its own: what lies beneath it does nothing meanwhile.
+  // A dialog or a menu has keys of its own: what lies beneath it does nothing meanwhile, wherever the focus is.
   const within =
-    event.target instanceof Element ? event.target.closest('[role=dialog], [role=menu], [role=listbox]') : null
+    (event.target instanceof Element ? event.target.closest('[role=dialog], [role=menu], [role=listbox]') : null) ??
+    document.querySelector('[role=dialog]')
   if (within !== null && plain) return
   const place: Place = within === null ? 'page' : 'dialog'
   const heard = stack.filter((keys) => keys.place === place)

@@ -30,7 +30,7 @@ export function useRunControls({ id, status }: Run) {
   return {
     paused,
     isPending: change.isPending && change.variables.action !== undefined,
-    fault: refused?.error ?? null,
+    error: refused?.error ?? null,
     settled,
     toggle: () => change.mutate({ status, action: paused ? 'resume' : 'pause' }),
     cancel: () => change.mutate({ status, action: 'cancel' }),

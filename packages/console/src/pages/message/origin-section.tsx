@@ -4,10 +4,9 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { AskDialog } from '../../components/controls/ask-dialog.tsx'
 import { Button } from '../../components/controls/button.tsx'
-import { FaultText } from '../../components/show/fault.tsx'
+import { ChangeFault, QueryFault } from '../../components/show/fault.tsx'
 import { Section } from '../../components/show/page.tsx'
 import { Time } from '../../components/show/time.tsx'
-import { faultOf } from '../../data/faults.ts'
 import { useUnmask } from '../../data/queries/content/masked.ts'
 import { adoptOrigin, compareOrigin, type Origin, originQuery } from '../../data/queries/content/origin.ts'
 import type { MessageDetail } from '../../data/queries/messages.ts'
@@ -41,7 +40,6 @@ export function OriginSection({ message, etag }: Props) {
   if (message.dlq === null || message.erased_at !== null) return null
   const origin = stored.data ?? null
   const why = whyNotCompared(message)
-  const fault = compare.error ?? stored.error
   return (
     <Section
       title="The record that failed"
@@ -52,7 +50,7 @@ export function OriginSection({ message, etag }: Props) {
               Adopt it…
             </Button>
           ) : null}
-          <Button look="quiet" refusal={role ?? why} isDisabled={compare.isPending} onPress={() => compare.mutate()}>
+          <Button look="quiet" refusal={role ?? why} isPending={compare.isPending} onPress={() => compare.mutate()}>
             {compare.isPending ? 'Reading it …' : state === null ? 'Compare' : 'Compare again'}
           </Button>
         </>
@@ -68,7 +66,8 @@ export function OriginSection({ message, etag }: Props) {
         </p>
       ) : null}
       {origin === null ? null : <Compared origin={origin} />}
-      {fault === null ? null : <FaultText fault={faultOf(fault)} what="It is not compared" />}
+      <QueryFault query={stored} what="It cannot be read" />
+      <ChangeFault error={compare.error} what="It is not compared" />
       {compare.data === false && !compare.isPending ? (
         <p>It was asked for; no retrier has read the record yet.</p>
       ) : null}
@@ -78,7 +77,7 @@ export function OriginSection({ message, etag }: Props) {
           verb="Adopt it"
           reason={origin.state === 'unproved' ? 'needed' : 'offered'}
           isPending={adopt.isPending}
-          fault={adopt.error === null ? null : faultOf(adopt.error)}
+          error={adopt.error}
           onClose={() => setAdopting(false)}
           onGo={(reason) => adopt.mutate({ reason, force: origin.state === 'unproved' })}
         >

@@ -186,3 +186,22 @@ test('what is said of topics is asked for again while the page is open', async (
   await page.clock.fastForward(6000)
   await again
 })
+
+test('the row that the keys have come to is in sight, below the bar on top, and is opened by Enter', async () => {
+  const original_topic = 'browser-rows-by-keys'
+  for (let n = 0; n < 24; n++) await insertMessageRow(console_.sql, { original_topic, error_message: 'one of many' })
+  const page = await console_.open(`/messages?topic=${original_topic}`)
+  await page.setViewportSize({ width: 640, height: 450 })
+  await page.getByText('24 messages match.').waitFor()
+  for (let n = 0; n < 20; n++) await page.keyboard.press('j')
+  for (let n = 0; n < 15; n++) await page.keyboard.press('k')
+  await page.locator('tr[data-current=true][aria-rowindex="7"]').waitFor()
+  const isInSight = `(() => {
+    const row = document.querySelector('tr[data-current=true]')
+    const { left, top, height } = row.getBoundingClientRect()
+    return row.contains(document.elementFromPoint(left + 40, top + height / 2))
+  })()`
+  expect(await page.evaluate(isInSight)).toBe(true)
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'one of many', level: 1 }).waitFor()
+})

@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest'
 import { insertGroupedRow } from '../src/browser/grouped-rows.ts'
 import { useConsole } from '../src/browser/use-console.ts'
+import { eventually } from '../src/eventually.ts'
 import { insertMessageRow } from '../src/rows/message-rows.ts'
 
 const console_ = useConsole()
@@ -135,6 +136,24 @@ test('of several groups that are triaged at once, the one that the API refused c
   await page.getByText(/^Not changed: KeptFailure/).waitFor()
   await row('KeptFailure').waitFor()
   expect(await row('LeftFailure').count()).toBe(0)
+})
+
+test('a key that is held triages one group, and not all that come after it', async () => {
+  const original_topic = 'browser-held'
+  for (const error_class of ['FirstHeldFailure', 'SparedHeldFailure', 'LastHeldFailure'])
+    await insertGroupedRow(console_, { original_topic, error_class, error_message: `${error_class} of holding` })
+  const page = await console_.open('/groups?q=of+holding')
+  const rows = page.locator('[data-group-row]')
+  await eventually(async () => expect(await rows.count()).toBe(3))
+  let changes = 0
+  page.on('request', (request) => {
+    if (request.method() === 'PATCH') changes += 1
+  })
+  for (let n = 0; n < 3; n++) await page.keyboard.down('d')
+  await page.keyboard.up('d')
+  await eventually(async () => expect(await rows.count()).toBe(2))
+  await page.getByText('Resolved; it comes back by itself').waitFor()
+  expect(changes).toBe(1)
 })
 
 test('what is pressed while the list of another filter is on its way selects nothing of the one before', async () => {

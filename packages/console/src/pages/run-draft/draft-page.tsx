@@ -91,6 +91,7 @@ export function DraftPage() {
     ...(needsTyping && typed.replace(/\D/g, '') !== String(count) ? [`the number ${numberText(count)}`] : []),
   ]
   const start = useMutation({
+    mutationKey: ['start'],
     mutationFn: () =>
       startRun(requestText(runRequest(draft, { reason: reason.trim(), all, eligible, matched }), hash.patch)),
     onSuccess: async (run) => {
@@ -106,7 +107,9 @@ export function DraftPage() {
     },
   })
   const go = () => {
-    if (survey.data === undefined || refusal !== null || start.isPending || count === 0) return
+    // Of two presses in one go, the page has not drawn the first yet.
+    if (client.isMutating({ mutationKey: ['start'] }) > 0) return
+    if (survey.data === undefined || refusal !== null || count === 0) return
     if (missing.length > 0) setAsked(true)
     else start.mutate()
   }

@@ -44,14 +44,18 @@ test('what could not be read is asked for again by itself, unless the answer wou
 })
 
 test('a change waits for what is read again, unless the API is away: then its fault is told at once', async () => {
+  const client = createQueryClient()
   let reads = 0
-  const settled = readingAgain(async () => {
-    reads += 1
-    return 'read'
-  })
-  expect(await settled(null, null)).toBe('read')
-  expect(await settled(null, refused(412))).toBe('read')
+  const observer = new QueryObserver(client, { queryKey: ['thing', 1], queryFn: async () => ++reads })
+  const stop = observer.subscribe(() => {})
+  const settled = readingAgain(client, [['thing'], ['another']])
+  await settled(null, null)
+  expect(observer.getCurrentResult().data).toBe(1)
+  await settled(null, refused(412))
+  expect(observer.getCurrentResult().data).toBe(2)
   expect(settled(null, refused(503))).toBeUndefined()
   expect(settled(null, new TypeError('Failed to fetch'))).toBeUndefined()
-  expect(reads).toBe(4)
+  await sleep(5)
+  expect(observer.getCurrentResult().data).toBe(4)
+  stop()
 })

@@ -1,6 +1,6 @@
 // What has been asked, how old it may be, and what happens when the answer is a fault.
 
-import { type Query, QueryCache, QueryClient } from '@tanstack/react-query'
+import { type Query, QueryCache, QueryClient, type QueryKey } from '@tanstack/react-query'
 import { DlqApiError } from 'dlq-client/api-client.ts'
 import { faultOf } from './faults.ts'
 
@@ -50,12 +50,13 @@ function keepingFaults(): QueryCache {
 }
 
 /**
- * The `onSettled` of a change after which `read` asks again for what it may have changed. A change is pending until that
- * is read, but where no proper answer came: its fault would be told after all the retries of an API that is away.
+ * The `onSettled` of a change after which what has these keys is asked for again, because it may have changed. A change is
+ * pending until that is read, but where no proper answer came: its fault would be told after all the retries of an API
+ * that is away.
  */
-export function readingAgain(read: () => Promise<unknown>) {
+export function readingAgain(client: QueryClient, keys: readonly QueryKey[]) {
   return (_data: unknown, error: unknown): Promise<unknown> | undefined => {
-    const isRead = read()
+    const isRead = Promise.all(keys.map((queryKey) => client.invalidateQueries({ queryKey })))
     if (error === null) return isRead
     const { status } = faultOf(error)
     return status === 0 || status >= 500 ? undefined : isRead

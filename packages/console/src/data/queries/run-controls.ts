@@ -12,10 +12,7 @@ type Asked = { status: Run['status']; action?: RunAction; rate?: number | null }
 export function useRunControls({ id, status }: Run) {
   const client = useQueryClient()
   const [refused, setRefused] = useState<{ error: Error; asked: Asked } | null>(null)
-  const settled = readingAgain(async () => {
-    await client.invalidateQueries({ queryKey: runQuery(id).queryKey })
-    await client.invalidateQueries({ queryKey: ['runs'] })
-  })
+  const settled = readingAgain(client, [runQuery(id).queryKey, ['runs']])
   const change = useMutation({
     mutationFn: ({ action, rate }: Asked) =>
       action === undefined ? changeRunRate(id, rate ?? null) : actOnRun(id, action),

@@ -77,7 +77,7 @@ export function EditSteps(props: Props) {
     keepEdit(id, etag, next)
   }
 
-  const settled = readingAgain(() => client.invalidateQueries({ queryKey: ['message', id] }))
+  const settled = readingAgain(client, [['message', id]])
   // A question of its own: what is saved stays saved, whatever becomes of it.
   const sending = useMutation({
     mutationFn: (newTag: string | null) =>

@@ -72,11 +72,7 @@ export function useGroupChange() {
       })
     },
     onSettled: (data, error, { group }) =>
-      readingAgain(async () => {
-        await client.invalidateQueries({ queryKey: groupQuery(group.id).queryKey })
-        await client.invalidateQueries({ queryKey: ['groups'] })
-        await client.invalidateQueries({ queryKey: ['audit', 'group', group.id] })
-      })(data, error),
+      readingAgain(client, [groupQuery(group.id).queryKey, ['groups'], ['audit', 'group', group.id]])(data, error),
   })
 }
 

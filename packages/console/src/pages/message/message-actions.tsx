@@ -33,10 +33,10 @@ export function MessageActions({ message, etag }: { message: MessageDetail; etag
   const refusal = useMissingRole('sys_operator')
   const [asked, setAsked] = useState<Ask | 'schedule' | null>(null)
   const { id, status, retryable } = message
-  const settled = readingAgain(async () => {
-    await client.invalidateQueries({ queryKey: ['message', id] })
-    await client.invalidateQueries({ queryKey: ['audit', 'message', id] })
-  })
+  const settled = readingAgain(client, [
+    ['message', id],
+    ['audit', 'message', id],
+  ])
   const retry = useMutation({
     mutationFn: (forced: { reason: string } | null) =>
       retryMessage(id, { force: forced !== null, reason: forced?.reason ?? '', etag: null }),

@@ -26,11 +26,10 @@ export function OriginSection({ message, etag }: Props) {
   const [adopting, setAdopting] = useState(false)
   const { id, origin_state: state, record_source: source } = message
   const stored = useQuery({ ...originQuery(message, unmask), enabled: state !== null })
-  const settled = readingAgain(async () => {
-    for (const name of ['message', 'origin', 'bytes', 'decoded', 'edits'])
-      await client.invalidateQueries({ queryKey: [name, id] })
-    await client.invalidateQueries({ queryKey: ['audit', 'message', id] })
-  })
+  const settled = readingAgain(client, [
+    ...['message', 'origin', 'bytes', 'decoded', 'edits'].map((name) => [name, id]),
+    ['audit', 'message', id],
+  ])
   const compare = useMutation({ mutationFn: () => compareOrigin(id, unmask), onSettled: settled })
   const adopt = useMutation({
     mutationFn: (asked: { reason: string; force: boolean }) => adoptOrigin(id, { ...asked, etag, unmask }),

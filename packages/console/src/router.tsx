@@ -7,7 +7,7 @@ import { Frame } from './app/frame.tsx'
 import { NotFound } from './app/not-found.tsx'
 import { lazyPart } from './components/lazy-part.tsx'
 import type { AuditFilter } from './data/queries/audit.ts'
-import { type MessageFilter, parseSearch, printSearch } from './domain/addresses.ts'
+import { filterOf, type MessageFilter, parseSearch, printSearch } from './domain/addresses.ts'
 import { NowPage } from './pages/now/now-page.tsx'
 
 type Context = { queryClient: QueryClient }
@@ -112,6 +112,11 @@ const draft = createRoute({
   getParentRoute: () => root,
   path: '/runs/new',
   validateSearch: searchOf<DraftSearch>(),
+  // What was typed and agreed to is of this selection alone.
+  remountDeps: ({ search }) => {
+    const { kind, group, ids, failed_again_in } = search
+    return { ...filterOf(search), kind, group, ids, failed_again_in }
+  },
   component: lazyPart(() => import('./pages/run-draft/draft-page.tsx').then(({ DraftPage }) => DraftPage), 'page'),
 })
 

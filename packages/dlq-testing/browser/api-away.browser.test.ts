@@ -99,6 +99,20 @@ test('while every answer is a refusal the page is not live, and says from when i
   expect(await page.getByText('live', { exact: true }).count()).toBe(0)
 })
 
+test('a page that has never had an answer is not live, and has all its parts once there is one', async () => {
+  const page = await console_.open('/settings', { expected })
+  await page.clock.install()
+  await page.route('**/api/v1/**', (route) => route.fulfill({ status: 404, json: {} }))
+  await page.goto(`${console_.fleet.open}/console/system`)
+  await page.getByText('The state cannot be read').waitFor()
+  await page.clock.fastForward(20_000)
+  await page.getByText(/^nothing new for \d+ s$/).waitFor()
+  await page.unroute('**/api/v1/**')
+  await page.clock.fastForward(6000)
+  await page.getByRole('table', { name: 'Scheduled jobs' }).waitFor()
+  await page.getByText('live', { exact: true }).waitFor()
+})
+
 test('a search says that it does not know while the API does not, and leaves alone what is typed meanwhile', async () => {
   const id = await insertGroupedRow(console_, { original_topic: 'browser-away', error_message: 'sought while away' })
   const page = await console_.open('/audit', { expected })

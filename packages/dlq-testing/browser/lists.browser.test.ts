@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest'
 import { insertGroupedRow } from '../src/browser/grouped-rows.ts'
 import { useConsole } from '../src/browser/use-console.ts'
+import { eventually } from '../src/eventually.ts'
 import { insertMessageRow } from '../src/rows/message-rows.ts'
 
 const console_ = useConsole()
@@ -137,6 +138,24 @@ test('of several groups that are triaged at once, the one that the API refused c
   expect(await row('LeftFailure').count()).toBe(0)
 })
 
+test('a key that is held triages one group, and not all that come after it', async () => {
+  const original_topic = 'browser-held'
+  for (const error_class of ['FirstHeldFailure', 'SparedHeldFailure', 'LastHeldFailure'])
+    await insertGroupedRow(console_, { original_topic, error_class, error_message: `${error_class} of holding` })
+  const page = await console_.open('/groups?q=of+holding')
+  const rows = page.locator('[data-group-row]')
+  await eventually(async () => expect(await rows.count()).toBe(3))
+  let changes = 0
+  page.on('request', (request) => {
+    if (request.method() === 'PATCH') changes += 1
+  })
+  for (let n = 0; n < 3; n++) await page.keyboard.down('d')
+  await page.keyboard.up('d')
+  await eventually(async () => expect(await rows.count()).toBe(2))
+  await page.getByText('Resolved; it comes back by itself').waitFor()
+  expect(changes).toBe(1)
+})
+
 test('what is pressed while the list of another filter is on its way selects nothing of the one before', async () => {
   for (const original_topic of ['browser-before', 'browser-after'])
     await insertMessageRow(console_.sql, { original_topic, status: 'DEAD', error_message: `of ${original_topic}` })
@@ -158,4 +177,50 @@ test('what is pressed while the list of another filter is on its way selects not
   await page.getByText('of browser-after').waitFor()
   await page.getByText('All 1 that match:').waitFor()
   expect(await page.getByText('1 message selected').count()).toBe(0)
+})
+
+test('what is typed into a filter stands as it is typed, also within what stands there; a topic is taken that is not offered', async () => {
+  const page = await console_.open('/audit')
+  const who = page.getByRole('textbox', { name: 'Who' })
+  await who.fill('maria')
+  await page.waitForURL(/actor=maria/)
+  await who.press('Home')
+  await who.press('ArrowRight')
+  await who.pressSequentially('XYZ')
+  await page.waitForURL(/actor=mXYZaria/)
+  expect(await who.inputValue()).toBe('mXYZaria')
+  await page.getByRole('link', { name: 'Policies', exact: true }).click()
+  const topic = page.getByRole('combobox', { name: 'Topic' })
+  await topic.fill('browser-not-there')
+  await topic.press('Enter')
+  await page.waitForURL(/topic=browser-not-there/)
+})
+
+test('what is said of topics is asked for again while the page is open', async () => {
+  const page = await console_.open('/settings')
+  await page.clock.install()
+  await page.getByRole('link', { name: 'Topics', exact: true }).click()
+  await page.getByText(/ read\. /).waitFor()
+  const again = page.waitForResponse('**/api/v1/status')
+  await page.clock.fastForward(6000)
+  await again
+})
+
+test('the row that the keys have come to is in sight, below the bar on top, and is opened by Enter', async () => {
+  const original_topic = 'browser-rows-by-keys'
+  for (let n = 0; n < 24; n++) await insertMessageRow(console_.sql, { original_topic, error_message: 'one of many' })
+  const page = await console_.open(`/messages?topic=${original_topic}`)
+  await page.setViewportSize({ width: 640, height: 450 })
+  await page.getByText('24 messages match.').waitFor()
+  for (let n = 0; n < 20; n++) await page.keyboard.press('j')
+  for (let n = 0; n < 15; n++) await page.keyboard.press('k')
+  await page.locator('tr[data-current=true][aria-rowindex="7"]').waitFor()
+  const isInSight = `(() => {
+    const row = document.querySelector('tr[data-current=true]')
+    const { left, top, height } = row.getBoundingClientRect()
+    return row.contains(document.elementFromPoint(left + 40, top + height / 2))
+  })()`
+  expect(await page.evaluate(isInSight)).toBe(true)
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'one of many', level: 1 }).waitFor()
 })

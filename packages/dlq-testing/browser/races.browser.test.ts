@@ -123,7 +123,8 @@ test('a run whose count has changed since the draft is refused with both numbers
   await page.getByText('7 sent.').waitFor()
 })
 
-test('the reason of a draft stays over a reload, and is in its link', async () => {
+test('the reason of a draft stays over a reload, is in its link, and is not of the next draft', async () => {
+  await insertGroupedRow(console_, rejected({ original_topic: 'browser-no-reason' }))
   const id = await insertGroupedRow(console_, rejected({ original_topic: 'browser-reason' }))
   const page = await console_.open(`/runs/new?kind=retry&topic=browser-reason#ids=${id}`)
   const field = page.getByLabel('Reason (not needed)')
@@ -132,6 +133,11 @@ test('the reason of a draft stays over a reload, and is in its link', async () =
   await page.reload()
   await eventually(async () => expect(await field.inputValue()).toBe('PAY-1: 100 % mended & tried'))
   expect(page.url()).toContain(id)
+  await page.keyboard.press('ControlOrMeta+k')
+  await page.getByPlaceholder('pause orders 2h').fill('retry browser-no-reason')
+  await page.getByRole('menuitem', { name: 'Retry all of browser-no-reason' }).click()
+  await page.waitForURL(/topic=browser-no-reason/)
+  await eventually(async () => expect(await field.inputValue()).toBe(''))
 })
 
 test('one message is sent to another topic, which is typed in the draft', async () => {

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { countSteps } from '../src/browser/counted-steps.ts'
 import { insertGroupedRow } from '../src/browser/grouped-rows.ts'
 import { useConsole } from '../src/browser/use-console.ts'
+import { eventually } from '../src/eventually.ts'
 
 const console_ = useConsole()
 const expected = [/Failed to load resource/]
@@ -199,4 +200,40 @@ test('a change whose answer was lost is not said to be undone', async () => {
   await lose(draft, /\/api\/v1\/runs$/, (asked) => !asked.includes('dry_run'))
   await draft.getByRole('button', { name: /^Give up 1/ }).click()
   await draft.getByText('It may have started all the same').waitFor()
+})
+
+test('a dialog keeps the focus and the keys until it is closed, and says that what was asked for may be done', async () => {
+  await letter()
+  const page = await console_.open('/system/cron/archive', { expected })
+  const ask = page.getByRole('button', { name: 'Run now…' })
+  const hasFocus = (name: string) => page.locator('button:focus', { hasText: name }).waitFor()
+  await ask.press('Enter')
+  const dialog = page.getByRole('dialog')
+  const go = dialog.locator('button[type=submit]')
+  const answer = Promise.withResolvers<void>()
+  let asked = 0
+  await page.route('**/cron/archive/run', async (route) => {
+    asked += 1
+    await answer.promise
+    await route.abort('connectionreset')
+  })
+  await go.press('Enter')
+  await dialog.getByText('Asking …').waitFor()
+  await page.keyboard.press('p')
+  answer.resolve()
+  await dialog.getByText('It may have been done all the same').waitFor()
+  expect(await page.getByText('Live updates are paused').count()).toBe(0)
+  await hasFocus('Run it now')
+  await page.keyboard.press('ControlOrMeta+Enter')
+  await dialog.getByText('Asking …').waitFor({ state: 'hidden' })
+  await eventually(async () => expect(asked).toBe(2))
+  await page.keyboard.press('Escape')
+  await hasFocus('Run now…')
+  // One that follows another goes back to the same place.
+  await page.keyboard.press('ControlOrMeta+k')
+  await page.getByPlaceholder('pause orders 2h').fill('pause browser-refusals 2h')
+  await page.getByRole('menuitem', { name: /^Pause retries of browser-refusals/ }).click()
+  await dialog.getByText('Pause retries of browser-refusals?').waitFor()
+  await page.keyboard.press('Escape')
+  await hasFocus('Run now…')
 })

@@ -38,8 +38,9 @@ export function Frame() {
   useRecentPages()
   useOnePerson()
   useEffect(() => {
-    keysEnabled.current = shortcuts
-  }, [shortcuts])
+    // What is typed for the commands before they are loaded does nothing to the page.
+    keysEnabled.current = shortcuts && shown === null
+  }, [shortcuts, shown])
   return (
     <div className={styles.frame} data-runs={Math.min(active.length, 4)}>
       <button type="button" className={styles.skip} onClick={skipToPage}>

@@ -6,9 +6,8 @@ import { Button } from '../components/controls/button.tsx'
 import { useKeys } from '../components/keys.ts'
 import { CancelDialog, RateMenu, runKeys } from '../components/runs/run-controls.tsx'
 import { DirectedText } from '../components/show/directed-text.tsx'
-import { FaultText } from '../components/show/fault.tsx'
+import { ChangeFault } from '../components/show/fault.tsx'
 import { ProgressBar } from '../components/show/progress.tsx'
-import { faultOf } from '../data/faults.ts'
 import { useGroupTitle } from '../data/queries/groups.ts'
 import { useRunControls } from '../data/queries/run-controls.ts'
 import type { Run } from '../data/queries/runs.ts'
@@ -36,7 +35,7 @@ export function RunBar({ runs }: { runs: readonly Run[] }) {
 function RunLine({ run, withKeys }: { run: Run; withKeys: boolean }) {
   const refusal = useMissingRole('sys_operator')
   const [confirming, setConfirming] = useState(false)
-  const { paused, isPending, fault, toggle, cancel, changeRate } = useRunControls(run)
+  const { paused, isPending, error, toggle, cancel, changeRate } = useRunControls(run)
   const group = useGroupTitle(groupOfSelection(run.selection))
   const ask = () => setConfirming(true)
   useKeys(
@@ -78,7 +77,7 @@ function RunLine({ run, withKeys }: { run: Run; withKeys: boolean }) {
           {runTitle(run)}: {progressWords(run)}. What it has not sent yet stays as it is. What is sent, is sent.
         </CancelDialog>
       ) : null}
-      {fault === null ? null : <FaultText fault={faultOf(fault)} />}
+      <ChangeFault error={error} />
     </div>
   )
 }

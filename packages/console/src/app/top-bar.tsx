@@ -7,7 +7,7 @@ import { Button } from '../components/controls/button.tsx'
 import { lazyPart } from '../components/lazy-part.tsx'
 import { lastAnswerAt } from '../data/api.ts'
 import { livePaused, setLivePaused, useNow } from '../data/live.ts'
-import { serverNow } from '../data/server-clock.ts'
+import { serverNow, serverTime } from '../data/server-clock.ts'
 import { configQuery } from '../data/session.ts'
 import { settings } from '../data/settings.ts'
 import { useStore } from '../data/store.ts'
@@ -19,6 +19,8 @@ import styles from './top-bar.module.css'
 // What a menu needs is large, and nobody opens one in the first moment.
 const Account = lazyPart(() => import('./menus.tsx').then(({ Account }) => Account), 'quiet')
 const Deployments = lazyPart(() => import('./menus.tsx').then(({ Deployments }) => Deployments), 'quiet')
+
+const openedAt = Date.now()
 
 export function TopBar() {
   const { data: config } = useQuery(configQuery)
@@ -49,7 +51,8 @@ function LiveButton() {
   const at = useStore(lastAnswerAt)
   const { zone } = useStore(settings)
   const now = useNow()
-  const silentMs = at === null ? 0 : serverNow() - at
+  // Where nothing has ever come, it counts from when the page was opened.
+  const silentMs = serverNow() - (at ?? serverTime(openedAt))
   const state = paused ? 'paused' : silentMs > 15_000 ? 'silent' : 'live'
   const words = { paused: 'paused', silent: `nothing new for ${shortSpan(silentMs)}`, live: 'live' }
   return (

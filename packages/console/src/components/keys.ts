@@ -29,6 +29,9 @@ export function ariaKeys(key: string): string {
     .replace(/\+([a-z])$/, (_, letter: string) => `+${letter.toUpperCase()}`)
 }
 
+/** These go on while they are held. Any other would do to the next thing what was meant for one. */
+const moves: ReadonlySet<string> = new Set(['j', 'k', '[', ']'])
+
 export const keysEnabled = { current: true }
 
 function isTyping(target: EventTarget | null): boolean {
@@ -49,9 +52,10 @@ function onKeyDown(event: KeyboardEvent): void {
   const name = nameOf(event)
   const plain = !name.startsWith('Mod+')
   if (plain && (!keysEnabled.current || isTyping(event.target))) return
-  // A dialog or a menu has keys of its own: what lies beneath it does nothing meanwhile.
+  // A dialog or a menu has keys of its own: what lies beneath it does nothing meanwhile, wherever the focus is.
   const within =
-    event.target instanceof Element ? event.target.closest('[role=dialog], [role=menu], [role=listbox]') : null
+    (event.target instanceof Element ? event.target.closest('[role=dialog], [role=menu], [role=listbox]') : null) ??
+    document.querySelector('[role=dialog]')
   if (within !== null && plain) return
   const place: Place = within === null ? 'page' : 'dialog'
   const heard = stack.filter((keys) => keys.place === place)
@@ -61,13 +65,19 @@ function onKeyDown(event: KeyboardEvent): void {
     const act = keys.latest.current[sequence] ?? keys.latest.current[name]
     if (act === undefined) continue
     event.preventDefault()
-    act()
+    if (!event.repeat || moves.has(name)) act()
     return
   }
   if (heard.some(({ latest }) => Object.keys(latest.current).some((key) => key.startsWith(`${name} `)))) {
     prefix = name
     prefixAt = event.timeStamp
   }
+}
+
+/** A button that submits keeps every Enter to itself, and does nothing with one that has a modifier. */
+function onSubmitKey(event: KeyboardEvent): void {
+  if (nameOf(event) === 'Mod+Enter' && event.target instanceof Element && event.target.matches('[type=submit]'))
+    onKeyDown(event)
 }
 
 /** Every key that is heard now. */
@@ -83,11 +93,16 @@ export function useKeys(keys: Keys, place: Place = 'page'): void {
   })
   useEffect(() => {
     const bound = { latest, place }
-    if (stack.length === 0) window.addEventListener('keydown', onKeyDown)
+    if (stack.length === 0) {
+      window.addEventListener('keydown', onKeyDown)
+      window.addEventListener('keydown', onSubmitKey, true)
+    }
     stack.push(bound)
     return () => {
       stack.splice(stack.indexOf(bound), 1)
-      if (stack.length === 0) window.removeEventListener('keydown', onKeyDown)
+      if (stack.length > 0) return
+      window.removeEventListener('keydown', onKeyDown)
+      window.removeEventListener('keydown', onSubmitKey, true)
     }
   }, [place])
 }

@@ -12,6 +12,13 @@ export type PageFault = {
   status: number
 }
 
+const withoutAnswer: ReadonlySet<number> = new Set([0, 502, 504])
+
+/** No answer came, or that of a proxy which got none: what was asked for may be done. */
+export function isAnswerLost({ status }: PageFault): boolean {
+  return withoutAnswer.has(status)
+}
+
 export function faultOf(error: unknown): PageFault {
   if (error instanceof DlqApiError) {
     const { message, code, requestId, details, status } = error

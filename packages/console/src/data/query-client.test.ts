@@ -1,17 +1,61 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { notifyManager, QueryObserver } from '@tanstack/react-query'
 import { DlqApiError } from 'dlq-client/api-client.ts'
 import { expect, test } from 'vitest'
-import { readingAgain } from './query-client.ts'
+import { createQueryClient, readingAgain } from './query-client.ts'
+
+const refused = (status: number) => new DlqApiError(status, { error: { message: 'no', details: [] } })
+
+test('why nothing could be read stays while it is asked again, until there is an answer, or what is known is dropped', async () => {
+  const client = createQueryClient()
+  let answer: () => Promise<string> = () => Promise.reject(refused(404))
+  const observer = new QueryObserver(client, { queryKey: ['thing'], queryFn: () => sleep(5).then(() => answer()) })
+  const seen: string[] = []
+  // As components do: they are told once what has changed in one go.
+  const stop = observer.subscribe(notifyManager.batchCalls(() => seen.push(observer.getCurrentResult().status)))
+  await observer.refetch()
+  await sleep(5)
+  seen.length = 0
+  await observer.refetch()
+  expect(observer.getCurrentResult().error).toMatchObject({ status: 404 })
+  answer = async () => 'answer'
+  await observer.refetch()
+  await sleep(5)
+  expect(new Set(seen)).toEqual(new Set(['error', 'success']))
+  expect(observer.getCurrentResult()).toMatchObject({ status: 'success', error: null, data: 'answer' })
+  answer = () => Promise.reject(refused(404))
+  await client.resetQueries({ queryKey: ['thing'] })
+  answer = () => new Promise(() => {})
+  const isReset = client.resetQueries({ queryKey: ['thing'] })
+  expect(observer.getCurrentResult()).toMatchObject({ status: 'pending', error: null })
+  stop()
+  await client.cancelQueries()
+  await isReset
+})
+
+test('what could not be read is asked for again by itself, unless the answer would be the same', () => {
+  const { refetchInterval } = createQueryClient().defaultQueryOptions({ queryKey: ['thing'] })
+  const isAskedAgain = (state: object) => (refetchInterval as (query: object) => unknown)({ state }) !== false
+  expect(isAskedAgain({ data: undefined, error: refused(503) })).toBe(true)
+  expect(isAskedAgain({ data: undefined, error: refused(429) })).toBe(true)
+  expect(isAskedAgain({ data: undefined, error: refused(404) })).toBe(false)
+  expect(isAskedAgain({ data: undefined, error: null })).toBe(false)
+  expect(isAskedAgain({ data: 'read before', error: refused(503) })).toBe(false)
+})
 
 test('a change waits for what is read again, unless the API is away: then its fault is told at once', async () => {
+  const client = createQueryClient()
   let reads = 0
-  const settled = readingAgain(async () => {
-    reads += 1
-    return 'read'
-  })
-  const refused = (status: number) => new DlqApiError(status, { error: { message: 'no', details: [] } })
-  expect(await settled(null, null)).toBe('read')
-  expect(await settled(null, refused(412))).toBe('read')
+  const observer = new QueryObserver(client, { queryKey: ['thing', 1], queryFn: async () => ++reads })
+  const stop = observer.subscribe(() => {})
+  const settled = readingAgain(client, [['thing'], ['another']])
+  await settled(null, null)
+  expect(observer.getCurrentResult().data).toBe(1)
+  await settled(null, refused(412))
+  expect(observer.getCurrentResult().data).toBe(2)
   expect(settled(null, refused(503))).toBeUndefined()
   expect(settled(null, new TypeError('Failed to fetch'))).toBeUndefined()
-  expect(reads).toBe(4)
+  await sleep(5)
+  expect(observer.getCurrentResult().data).toBe(4)
+  stop()
 })

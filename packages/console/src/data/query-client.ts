@@ -1,8 +1,10 @@
 // What has been asked, how old it may be, and what happens when the answer is a fault.
 
-import { QueryClient } from '@tanstack/react-query'
+import { type Query, QueryCache, QueryClient, type QueryKey } from '@tanstack/react-query'
 import { DlqApiError } from 'dlq-client/api-client.ts'
 import { faultOf } from './faults.ts'
+
+const againMs = 15_000
 
 /** Answers that another request would not change. */
 function isFinal(error: unknown): boolean {
@@ -11,6 +13,7 @@ function isFinal(error: unknown): boolean {
 
 export function createQueryClient(): QueryClient {
   return new QueryClient({
+    queryCache: keepingFaults(),
     defaultOptions: {
       queries: {
         staleTime: 2000,
@@ -18,6 +21,9 @@ export function createQueryClient(): QueryClient {
         retry: (failures, error) => failures < 2 && !isFinal(error),
         retryDelay: (failures) => Math.min(1000 * 2 ** failures, 10_000),
         refetchOnWindowFocus: true,
+        // What could not be read comes by itself once the API is back.
+        refetchInterval: ({ state }) =>
+          state.data === undefined && state.error !== null && !isFinal(state.error) ? againMs : false,
         networkMode: 'always',
       },
       mutations: { retry: false, networkMode: 'always' },
@@ -26,12 +32,31 @@ export function createQueryClient(): QueryClient {
 }
 
 /**
- * The `onSettled` of a change after which `read` asks again for what it may have changed. A change is pending until that
- * is read, but where no proper answer came: its fault would be told after all the retries of an API that is away.
+ * The library forgets why nothing could be read as soon as it asks again. Then a page without an answer would go back and
+ * forth between that and what waits, as often as it asks; so the fault stays until there is an answer.
  */
-export function readingAgain(read: () => Promise<unknown>) {
+function keepingFaults(): QueryCache {
+  const cache = new QueryCache()
+  const faults = new WeakMap<Query, Error>()
+  cache.subscribe((event) => {
+    if (event.type !== 'updated') return
+    const { query, action } = event
+    const error = action.type === 'fetch' ? faults.get(query) : query.state.error
+    if (!error) faults.delete(query)
+    else if (action.type !== 'fetch') faults.set(query, error)
+    else if (query.state.data === undefined) query.setState({ error, status: 'error' })
+  })
+  return cache
+}
+
+/**
+ * The `onSettled` of a change after which what has these keys is asked for again, because it may have changed. A change is
+ * pending until that is read, but where no proper answer came: its fault would be told after all the retries of an API
+ * that is away.
+ */
+export function readingAgain(client: QueryClient, keys: readonly QueryKey[]) {
   return (_data: unknown, error: unknown): Promise<unknown> | undefined => {
-    const isRead = read()
+    const isRead = Promise.all(keys.map((queryKey) => client.invalidateQueries({ queryKey })))
     if (error === null) return isRead
     const { status } = faultOf(error)
     return status === 0 || status >= 500 ? undefined : isRead

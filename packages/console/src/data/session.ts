@@ -41,6 +41,9 @@ const withoutServer: ConsoleConfig = {
   deployments: [],
 }
 
+/** Before it is known the page does not know who may do what, nor whether this is production: it asks until it does. */
+const untilKnown = ({ state }: { state: { data?: unknown } }) => (state.data === undefined ? 5000 : false)
+
 let build: string | null = null
 
 /** The build of this page: the one that the server had when it was loaded. */
@@ -60,7 +63,7 @@ export const configQuery = queryOptions({
     return config
   },
   staleTime: 60_000,
-  refetchInterval: 10 * 60_000,
+  refetchInterval: (query) => untilKnown(query) || 10 * 60_000,
 })
 
 export const meQuery = queryOptions({
@@ -71,6 +74,7 @@ export const meQuery = queryOptions({
     return (await response.json()) as Me
   },
   staleTime: 60_000,
+  refetchInterval: untilKnown,
 })
 
 /** @throws {DlqApiError} where the token is not taken */

@@ -30,7 +30,7 @@ import { parseCommand } from '../../domain/commands/parse-command.ts'
 import { openOf } from '../../domain/states.ts'
 import { sections } from '../sections.ts'
 import styles from './commands.module.css'
-import { overlay, recentPages } from './overlay.ts'
+import { type Overlay, overlay, recentPages } from './overlay.ts'
 
 /** Below this, a search in names would find everything. */
 const minChars = 2
@@ -99,14 +99,14 @@ export function Commands({ onClose }: { onClose: () => void }) {
       case 'retry':
         return void navigate({ to: '/runs/new', search: { kind: 'retry', topic: thing } })
       case 'resume':
-        return overlay.set({ kind: 'resume', topic: thing })
+        return lieOver({ kind: 'resume', topic: thing })
       case 'pause': {
         const [duration = '', ...name] = rest
-        return overlay.set({ kind: 'pause', topic: name.join(' '), duration: duration === '' ? null : duration })
+        return lieOver({ kind: 'pause', topic: name.join(' '), duration: duration === '' ? null : duration })
       }
       case 'keys':
       case 'requests':
-        return overlay.set({ kind: verb })
+        return lieOver({ kind: verb })
       default:
         return change(verb, thing)
     }
@@ -196,6 +196,11 @@ function dropGoneChoice(input: HTMLInputElement | null): () => void {
     if (chosen && document.getElementById(chosen) === null) input!.removeAttribute('aria-activedescendant')
   })
   return () => cancelAnimationFrame(frame)
+}
+
+/** The focus goes back to the page before the next one takes it: that one gives it back to there, too. */
+function lieOver(next: Overlay): void {
+  requestAnimationFrame(() => setTimeout(() => overlay.set(next)))
 }
 
 /** An address of the console as the router takes it. */

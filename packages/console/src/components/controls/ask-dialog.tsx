@@ -5,7 +5,7 @@ import { type ReactNode, useState } from 'react'
 import { Form } from 'react-aria-components'
 import { keepReason, lastReasons } from '../../data/drafts/run-drafts.ts'
 import { useKeys } from '../keys.ts'
-import { type Fault, FaultText } from '../show/fault.tsx'
+import { ChangeFault } from '../show/fault.tsx'
 import { Button } from './button.tsx'
 import { Dialog, DialogActions } from './dialog.tsx'
 import { TextField } from './text-field.tsx'
@@ -23,7 +23,8 @@ type Props = {
   /** Must be typed as it stands here. */
   typed?: string | null
   isPending: boolean
-  fault: Fault | null
+  /** Null unless what was asked for failed. */
+  error: unknown
   /** Why it cannot be done as it stands. */
   refusal?: string | null
   onGo: (reason: string) => void
@@ -31,7 +32,7 @@ type Props = {
 }
 
 export function AskDialog(props: Props) {
-  const { title, children, verb, danger = false, typed = null, isPending, fault, refusal = null } = props
+  const { title, children, verb, danger = false, typed = null, isPending, error, refusal = null } = props
   const focusReason = typed === null && props.focusWithin !== true
   const [reason, setReason] = useState('')
   const [answer, setAnswer] = useState('')
@@ -72,13 +73,13 @@ export function AskDialog(props: Props) {
           list={lastReasons()}
           fault={tried && missing ? 'Say why: the audit keeps it.' : null}
         />
-        {fault === null ? null : <FaultText fault={fault} what="Not done" />}
+        <ChangeFault error={error} />
         <DialogActions>
           <Button onPress={props.onClose}>Leave it</Button>
           <Button
             type="submit"
             look={danger ? 'danger' : 'primary'}
-            isDisabled={isPending}
+            isPending={isPending}
             refusal={refusal}
             hint="Mod+Enter"
           >

@@ -11,6 +11,7 @@ export function buttonClass(look: ButtonLook = 'plain'): string {
   return `${styles.button} ${styles[look]}`
 }
 
+/** While its answer is awaited a button is `isPending`, and keeps the focus; one that is disabled would lose it. */
 type Props = Omit<ButtonProps, 'className' | 'children'> & {
   look?: ButtonLook
   children: ReactNode

@@ -1,6 +1,7 @@
 // A field that offers names while somebody types, and takes any other.
 
 import { ChevronDown } from 'lucide-react'
+import { useState } from 'react'
 import {
   Button as AriaButton,
   ComboBox as AriaComboBox,
@@ -25,13 +26,22 @@ type Props = {
 const maxOffered = 200
 
 export function ComboBox({ label, value, names, onChange, placeholder }: Props) {
+  const [text, setText] = useState(value)
+  // Whoever comes back to it sees all, and not only what is like the one that is chosen.
+  const sought = text === value ? '' : text.trim()
+  const fitting = names.filter((name) => name.toLowerCase().includes(sought.toLowerCase()))
   return (
     <AriaComboBox
       allowsCustomValue
       menuTrigger="focus"
-      defaultInputValue={value}
+      inputValue={text}
+      onInputChange={setText}
       onSelectionChange={(key) => {
         if (key !== null) onChange(String(key))
+      }}
+      onKeyDown={(event) => {
+        const isChoosing = (event.target as Element).hasAttribute('aria-activedescendant')
+        if (event.key === 'Enter' && !isChoosing) onChange(text.trim())
       }}
       className={styles.field!}
     >
@@ -44,7 +54,7 @@ export function ComboBox({ label, value, names, onChange, placeholder }: Props) 
       </div>
       <Popover className={styles.popover!}>
         <ListBox className={styles.list!}>
-          {names.slice(0, maxOffered).map((name) => (
+          {fitting.slice(0, maxOffered).map((name) => (
             <ListBoxItem key={name} id={name} textValue={name} className={styles.option!}>
               {name}
             </ListBoxItem>

@@ -1,6 +1,7 @@
 // What went wrong, in the API's words, beside what failed: the faults of single fields, the request's id, and a way on.
 
-import { faultOf } from '../../data/faults.ts'
+import { useState } from 'react'
+import { faultOf, isAnswerLost } from '../../data/faults.ts'
 import { serverTime } from '../../data/server-clock.ts'
 import { Button } from '../controls/button.tsx'
 import { DirectedText } from './directed-text.tsx'
@@ -24,7 +25,7 @@ type Props = {
   what?: string
   /** When what stands beside it was read, by the page's clock; 0 where nothing was. */
   readAt?: number
-  onRetry?: () => void
+  onRetry?: () => unknown
 }
 
 export function FaultText({ fault, what, readAt = 0, onRetry }: Props) {
@@ -56,11 +57,33 @@ export function FaultText({ fault, what, readAt = 0, onRetry }: Props) {
         </ul>
       )}
       <p className={styles.foot}>
-        {onRetry === undefined || final.has(fault.status ?? 0) ? null : <Button onPress={onRetry}>Try again</Button>}
+        {onRetry === undefined || final.has(fault.status ?? 0) ? null : <TryAgain onRetry={onRetry} />}
         {fault.requestId === null ? null : <code>{fault.requestId}</code>}
       </p>
     </div>
   )
+}
+
+/** What failed stays in its place until there is an answer: the button tells that it is asked for. */
+function TryAgain({ onRetry }: { onRetry: () => unknown }) {
+  const [asking, setAsking] = useState(false)
+  const ask = async () => {
+    setAsking(true)
+    await onRetry()
+    setAsking(false)
+  }
+  return (
+    <Button isPending={asking} onPress={() => void ask()}>
+      {asking ? 'Asking …' : 'Try again'}
+    </Button>
+  )
+}
+
+/** Why a change was not made, as far as that is known; nothing where there was no fault. */
+export function ChangeFault({ error, what = 'Not done' }: { error: unknown; what?: string }) {
+  if (error === null) return null
+  const fault = faultOf(error)
+  return <FaultText fault={fault} what={isAnswerLost(fault) ? 'It may have been done all the same' : what} />
 }
 
 type QueryProps = {
@@ -78,7 +101,13 @@ export function QueryFault({ query, what, withAge = false }: QueryProps) {
       fault={faultOf(query.error)}
       {...(what === undefined ? {} : { what })}
       {...(withAge ? { readAt: query.dataUpdatedAt } : {})}
-      onRetry={() => void query.refetch()}
+      onRetry={query.refetch}
     />
   )
+}
+
+/** Stands on a page that shows what was read before, and cannot be read now. */
+export function LastKnown({ query }: { query: QueryProps['query'] }) {
+  if (query.dataUpdatedAt === 0) return null
+  return <QueryFault query={query} what="What is shown is the last that was known" withAge />
 }

@@ -11,7 +11,7 @@ type Props = {
   fault: Fault & { status: number }
   /** The link to the list of its kind. */
   list: ReactNode
-  onRetry: () => void
+  onRetry: () => unknown
 }
 
 export function Missing({ kind, name, fault, list, onRetry }: Props) {

@@ -12,10 +12,7 @@ type Asked = { status: Run['status']; action?: RunAction; rate?: number | null }
 export function useRunControls({ id, status }: Run) {
   const client = useQueryClient()
   const [refused, setRefused] = useState<{ error: Error; asked: Asked } | null>(null)
-  const settled = readingAgain(async () => {
-    await client.invalidateQueries({ queryKey: runQuery(id).queryKey })
-    await client.invalidateQueries({ queryKey: ['runs'] })
-  })
+  const settled = readingAgain(client, [runQuery(id).queryKey, ['runs']])
   const change = useMutation({
     mutationFn: ({ action, rate }: Asked) =>
       action === undefined ? changeRunRate(id, rate ?? null) : actOnRun(id, action),
@@ -30,7 +27,7 @@ export function useRunControls({ id, status }: Run) {
   return {
     paused,
     isPending: change.isPending && change.variables.action !== undefined,
-    fault: refused?.error ?? null,
+    error: refused?.error ?? null,
     settled,
     toggle: () => change.mutate({ status, action: paused ? 'resume' : 'pause' }),
     cancel: () => change.mutate({ status, action: 'cancel' }),

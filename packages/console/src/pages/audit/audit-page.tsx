@@ -4,7 +4,7 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { Button } from '../../components/controls/button.tsx'
 import { Select } from '../../components/controls/select.tsx'
-import { TextField } from '../../components/controls/text-field.tsx'
+import { AddressField } from '../../components/controls/text-field.tsx'
 import { useKeys } from '../../components/keys.ts'
 import { useListKeys } from '../../components/lists/list-keys.ts'
 import { QueryFault } from '../../components/show/fault.tsx'
@@ -68,7 +68,7 @@ export function AuditPage() {
         )}
       </PageHead>
       <div className={styles.filters}>
-        <TextField
+        <AddressField
           label="Who"
           value={search.actor ?? ''}
           onChange={(actor) => setSearch({ actor: actor || undefined })}
@@ -91,12 +91,12 @@ export function AuditPage() {
           choices={[{ id: any, text: 'anything' }, ...targetTypes.map((id) => ({ id: id as string, text: id }))]}
           onChange={choose('target_type')}
         />
-        <TextField
+        <AddressField
           label="Topic"
           value={search.topic ?? ''}
           onChange={(topic) => setSearch({ topic: topic || undefined })}
         />
-        <TextField
+        <AddressField
           label="Text of the reason"
           value={search.q ?? ''}
           onChange={(q) => setSearch({ q: q || undefined })}
@@ -159,7 +159,7 @@ export function AuditPage() {
       )}
       {list.hasNextPage ? (
         <div>
-          <Button isDisabled={list.isFetchingNextPage} onPress={() => void list.fetchNextPage()}>
+          <Button isPending={list.isFetchingNextPage} onPress={() => void list.fetchNextPage()}>
             {list.isFetchingNextPage ? 'Loading …' : 'Older'}
           </Button>
         </div>

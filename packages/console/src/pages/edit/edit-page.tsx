@@ -80,7 +80,8 @@ export function EditPage() {
   }
   const fault = detail.error ?? value.error ?? key.error ?? decoded.error
   const readAgain = () => {
-    for (const query of [detail, value, key, decoded]) if (query.error !== null) void query.refetch()
+    const failed = [detail, value, key, decoded].filter(({ error }) => error !== null)
+    return Promise.all(failed.map((query) => query.refetch()))
   }
   const stored = base?.stored.value ?? ''
   const oneLine = cameOnOneLine(stored)

@@ -8,7 +8,7 @@ import { Button } from '../../components/controls/button.tsx'
 import { Checkbox } from '../../components/controls/checkbox.tsx'
 import { TextField } from '../../components/controls/text-field.tsx'
 import { useKeys } from '../../components/keys.ts'
-import { FaultText } from '../../components/show/fault.tsx'
+import { ChangeFault } from '../../components/show/fault.tsx'
 import { ActionBar, Notice } from '../../components/show/page.tsx'
 import { dropEdit, keepEdit } from '../../data/drafts/edit-drafts.ts'
 import { keepReason, lastReasons } from '../../data/drafts/run-drafts.ts'
@@ -77,7 +77,7 @@ export function EditSteps(props: Props) {
     keepEdit(id, etag, next)
   }
 
-  const settled = readingAgain(() => client.invalidateQueries({ queryKey: ['message', id] }))
+  const settled = readingAgain(client, [['message', id]])
   // A question of its own: what is saved stays saved, whatever becomes of it.
   const sending = useMutation({
     mutationFn: (newTag: string | null) =>
@@ -155,13 +155,13 @@ export function EditSteps(props: Props) {
           {text}
         </p>
       ))}
-      {fault === null || conflict ? null : <FaultText fault={fault} what="Not done. What you typed is kept" />}
+      {conflict ? null : <ChangeFault error={save.error} what="Not done. What you typed is kept" />}
       {notExact ? (
         <Notice>
           <span>Written anew, it holds the same but for your change, in other bytes.</span>
           <Button
             refusal={refusal}
-            isDisabled={save.isPending}
+            isPending={save.isPending}
             onPress={() => save.mutate({ send: save.variables?.send ?? false, reencode: true })}
           >
             Write it anew, and save
@@ -198,10 +198,10 @@ export function EditSteps(props: Props) {
             autoFocus
           />
           <ActionBar label="Save">
-            <Button type="submit" look="primary" refusal={refusal} isDisabled={isBusy} hint="Mod+Enter">
+            <Button type="submit" look="primary" refusal={refusal} isPending={isBusy} hint="Mod+Enter">
               {isBusy ? 'Saving …' : 'Save and retry'}
             </Button>
-            <Button refusal={refusal} isDisabled={isBusy} onPress={() => save.mutate({ send: false })}>
+            <Button refusal={refusal} isPending={isBusy} onPress={() => save.mutate({ send: false })}>
               Save only
             </Button>
             <Button look="quiet" onPress={() => setReviewing(false)}>

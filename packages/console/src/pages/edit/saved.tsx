@@ -9,7 +9,7 @@ import { FaultText } from '../../components/show/fault.tsx'
 import { ActionBar, Section, Verdict } from '../../components/show/page.tsx'
 import { StatusBadge } from '../../components/show/status.tsx'
 import { printDraftHash } from '../../data/drafts/run-drafts.ts'
-import type { PageFault } from '../../data/faults.ts'
+import { isAnswerLost, type PageFault } from '../../data/faults.ts'
 import { useLive, useNow } from '../../data/live.ts'
 import { groupQuery } from '../../data/queries/groups.ts'
 import {
@@ -66,7 +66,7 @@ export function Saved({ before, sent, fault, onSend, reason, lines, stored }: Pr
       {fault === null ? null : (
         <FaultText
           fault={fault}
-          what="The change is saved; the message is not sent"
+          what={`The change is saved; the message ${isAnswerLost(fault) ? 'may have been sent all the same' : 'is not sent'}`}
           // Somebody has changed it since: its page shows what would be sent.
           {...(fault.status === 412 ? {} : { onRetry: onSend })}
         />

@@ -10,7 +10,6 @@ import { Mark } from '../../components/show/mark.tsx'
 import { Empty, Section } from '../../components/show/page.tsx'
 import { Time } from '../../components/show/time.tsx'
 import { say } from '../../components/toasts.tsx'
-import { faultOf } from '../../data/faults.ts'
 import { useLive } from '../../data/live.ts'
 import { channelsQuery, testChannel } from '../../data/queries/fleet/notifications.ts'
 import { useMissingRole } from '../../data/session.ts'
@@ -81,7 +80,7 @@ function TestDialog({ name, onClose }: { name: string; onClose: () => void }) {
       verb="Send the test"
       reason="offered"
       isPending={test.isPending}
-      fault={test.error === null ? null : faultOf(test.error)}
+      error={test.error}
       onClose={onClose}
       onGo={(reason) => test.mutate(reason)}
     >

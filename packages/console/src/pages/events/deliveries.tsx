@@ -11,7 +11,6 @@ import { Mark } from '../../components/show/mark.tsx'
 import { Section } from '../../components/show/page.tsx'
 import { Time } from '../../components/show/time.tsx'
 import { say } from '../../components/toasts.tsx'
-import { faultOf } from '../../data/faults.ts'
 import { useLive } from '../../data/live.ts'
 import { type Delivery, deliveriesQuery, retryDelivery } from '../../data/queries/fleet/notifications.ts'
 import { useMissingRole } from '../../data/session.ts'
@@ -121,7 +120,7 @@ function AgainDialog({ delivery, onClose }: { delivery: Delivery; onClose: () =>
       verb="Send again"
       reason="offered"
       isPending={again.isPending}
-      fault={again.error === null ? null : faultOf(again.error)}
+      error={again.error}
       onClose={onClose}
       onGo={(reason) => again.mutate(reason)}
     >

@@ -104,7 +104,7 @@ export function EventsPage() {
         )}
         {list.hasNextPage ? (
           <div>
-            <Button isDisabled={list.isFetchingNextPage} onPress={() => void list.fetchNextPage()}>
+            <Button isPending={list.isFetchingNextPage} onPress={() => void list.fetchNextPage()}>
               {list.isFetchingNextPage ? 'Loading …' : 'Earlier'}
             </Button>
           </div>

@@ -6,7 +6,6 @@ import { AskDialog } from '../../components/controls/ask-dialog.tsx'
 import { Select } from '../../components/controls/select.tsx'
 import { TextField } from '../../components/controls/text-field.tsx'
 import { say } from '../../components/toasts.tsx'
-import { faultOf } from '../../data/faults.ts'
 import {
   channelsQuery,
   type NotificationRoute,
@@ -49,7 +48,7 @@ export function RouteDialog({ route, onClose }: { route: NotificationRoute | nul
       reason="offered"
       focusWithin
       isPending={save.isPending}
-      fault={save.error === null ? null : faultOf(save.error)}
+      error={save.error}
       refusal={channel === '' ? 'there is no channel: it stands in the configuration' : null}
       onClose={onClose}
       onGo={(reason) => {

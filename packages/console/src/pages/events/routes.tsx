@@ -10,7 +10,6 @@ import { Mark } from '../../components/show/mark.tsx'
 import { Section } from '../../components/show/page.tsx'
 import { Time } from '../../components/show/time.tsx'
 import { say } from '../../components/toasts.tsx'
-import { faultOf } from '../../data/faults.ts'
 import { deleteRoute, type NotificationRoute, notificationRoutesQuery } from '../../data/queries/fleet/notifications.ts'
 import { serverNow } from '../../data/server-clock.ts'
 import { useMissingRole } from '../../data/session.ts'
@@ -104,7 +103,7 @@ function DeleteDialog({ name, onClose }: { name: string; onClose: () => void }) 
       danger
       reason="offered"
       isPending={remove.isPending}
-      fault={remove.error === null ? null : faultOf(remove.error)}
+      error={remove.error}
       onClose={onClose}
       onGo={(reason) => remove.mutate(reason)}
     >

@@ -9,9 +9,10 @@ import { useKeys } from '../../components/keys.ts'
 import type { ValueLook } from '../../components/message/value-view.tsx'
 import { DirectedText } from '../../components/show/directed-text.tsx'
 import { QueryFault } from '../../components/show/fault.tsx'
-import { Empty, Section } from '../../components/show/page.tsx'
+import { Empty, Section, Skeleton } from '../../components/show/page.tsx'
 import { SpokenMark } from '../../components/show/status.tsx'
 import { Time } from '../../components/show/time.tsx'
+import { useSlow } from '../../data/live.ts'
 import type { messagesQuery } from '../../data/queries/messages.ts'
 import { numberText } from '../../domain/words.ts'
 import { MessageGlance } from '../message/message-glance.tsx'
@@ -30,6 +31,7 @@ type Props = {
 export function GroupMessages({ id, query, total, asked, look, onShow }: Props) {
   const navigate = useNavigate({ from: '/groups/$id' })
   const list = useInfiniteQuery(query)
+  const slow = useSlow(list.isPending)
   const messages = list.data?.pages.flatMap((page) => page.messages) ?? []
   const openId = asked ?? messages[0]?.id ?? null
   // From 1; 0 where it is not among those that are loaded: then it has no neighbours yet.
@@ -60,7 +62,7 @@ export function GroupMessages({ id, query, total, asked, look, onShow }: Props) 
     },
   })
   const fault = list.error === null ? null : <QueryFault query={list} what="The messages cannot be read" withAge />
-  if (list.data === undefined) return fault
+  if (list.data === undefined) return fault ?? (slow ? <Skeleton rows={8} /> : null)
   if (openId === null) return <Empty>No message is left in this group.</Empty>
   return (
     <div className={styles.split}>
@@ -129,7 +131,7 @@ export function GroupMessages({ id, query, total, asked, look, onShow }: Props) 
           ))}
         </ol>
         {list.hasNextPage ? (
-          <Button onPress={() => void list.fetchNextPage()} isDisabled={list.isFetchingNextPage}>
+          <Button onPress={() => void list.fetchNextPage()} isPending={list.isFetchingNextPage}>
             {list.isFetchingNextPage ? 'Loading …' : 'Older ones'}
           </Button>
         ) : null}

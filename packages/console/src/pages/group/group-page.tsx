@@ -7,7 +7,7 @@ import { Button, buttonClass } from '../../components/controls/button.tsx'
 import { Menu } from '../../components/controls/menu.tsx'
 import { useKeys } from '../../components/keys.ts'
 import { lazyPart } from '../../components/lazy-part.tsx'
-import { FaultText } from '../../components/show/fault.tsx'
+import { ChangeFault, LastKnown } from '../../components/show/fault.tsx'
 import { HiddenNote } from '../../components/show/hidden-note.tsx'
 import { LongWords } from '../../components/show/long-words.tsx'
 import { Missing } from '../../components/show/missing.tsx'
@@ -69,7 +69,7 @@ export function GroupPage() {
         name={id}
         fault={faultOf(group.error)}
         list={<Link to="/groups">All groups</Link>}
-        onRetry={() => void group.refetch()}
+        onRetry={group.refetch}
       />
     )
   }
@@ -89,9 +89,10 @@ export function GroupPage() {
           {dlq_topics.join(', ')}
         </p>
         <HiddenNote of={[group.data]} />
-        <Verdict>{groupVerdict(group.data, heldUpBy).join(' ')}</Verdict>
+        <Verdict dim={group.isError}>{groupVerdict(group.data, heldUpBy).join(' ')}</Verdict>
+        <LastKnown query={group} />
       </PageHead>
-      {triage.fault === null ? null : <FaultText fault={triage.fault} what="Not changed" />}
+      <ChangeFault error={triage.error} what="Not changed" />
       <div className={styles.numbers}>
         <Strip trend={trend} tall />
         <ul>

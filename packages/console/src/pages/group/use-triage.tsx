@@ -8,9 +8,9 @@ import { Dialog, DialogActions } from '../../components/controls/dialog.tsx'
 import { Menu } from '../../components/controls/menu.tsx'
 import { TextField } from '../../components/controls/text-field.tsx'
 import { useKeys } from '../../components/keys.ts'
-import { FaultText } from '../../components/show/fault.tsx'
+import { ChangeFault } from '../../components/show/fault.tsx'
 import { say, toast } from '../../components/toasts.tsx'
-import { faultOf, type PageFault } from '../../data/faults.ts'
+import { faultOf } from '../../data/faults.ts'
 import { changeGroup, type ErrorGroup, type GroupChange, groupQuery } from '../../data/queries/groups.ts'
 import { readingAgain } from '../../data/query-client.ts'
 import { serverNow } from '../../data/server-clock.ts'
@@ -72,11 +72,7 @@ export function useGroupChange() {
       })
     },
     onSettled: (data, error, { group }) =>
-      readingAgain(async () => {
-        await client.invalidateQueries({ queryKey: groupQuery(group.id).queryKey })
-        await client.invalidateQueries({ queryKey: ['groups'] })
-        await client.invalidateQueries({ queryKey: ['audit', 'group', group.id] })
-      })(data, error),
+      readingAgain(client, [groupQuery(group.id).queryKey, ['groups'], ['audit', 'group', group.id]])(data, error),
   })
 }
 
@@ -118,7 +114,7 @@ export function useTriage(group: ErrorGroup | null) {
     m: () => ask('owner'),
     n: () => ask('note'),
   }
-  const fault = change.error === null ? null : faultOf(change.error)
+  const { error } = change
   const menus =
     group === null ? null : (
       <>
@@ -162,7 +158,7 @@ export function useTriage(group: ErrorGroup | null) {
             what={asked}
             former={group[asked] ?? ''}
             isPending={change.isPending}
-            fault={fault}
+            error={error}
             onClose={() => setAsked(null)}
             onSave={(text) =>
               apply({ [asked]: text === '' ? null : text }, asked === 'note' ? 'Noted' : `Owned by ${text || 'nobody'}`)
@@ -171,20 +167,20 @@ export function useTriage(group: ErrorGroup | null) {
         )}
       </>
     )
-  return { keys, menus, fault: asked === null ? fault : null }
+  return { keys, menus, error: asked === null ? error : null }
 }
 
 type AskProps = {
   what: 'owner' | 'note'
   former: string
   isPending: boolean
-  fault: PageFault | null
+  error: Error | null
   onClose: () => void
   onSave: (text: string) => void
 }
 
 /** It is closed once the answer is there: what is typed is not lost by a refusal. */
-function AskText({ what, former, isPending, fault, onClose, onSave }: AskProps) {
+function AskText({ what, former, isPending, error, onClose, onSave }: AskProps) {
   const [text, setText] = useState(former)
   const save = () => {
     if (!isPending) onSave(text.trim())
@@ -205,10 +201,10 @@ function AskText({ what, former, isPending, fault, onClose, onSave }: AskProps) 
           autoFocus
           {...(what === 'note' ? { lines: 3 } : {})}
         />
-        {fault === null ? null : <FaultText fault={fault} what="Not changed" />}
+        <ChangeFault error={error} what="Not changed" />
         <DialogActions>
           <Button onPress={onClose}>Leave it</Button>
-          <Button type="submit" look="primary" isDisabled={isPending} hint="Mod+Enter">
+          <Button type="submit" look="primary" isPending={isPending} hint="Mod+Enter">
             {isPending ? 'Saving …' : 'Save'}
           </Button>
         </DialogActions>

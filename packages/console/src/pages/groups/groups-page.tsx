@@ -5,11 +5,10 @@ import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Button } from '../../components/controls/button.tsx'
 import { Select } from '../../components/controls/select.tsx'
-import { TextField } from '../../components/controls/text-field.tsx'
+import { AddressField } from '../../components/controls/text-field.tsx'
 import { useKeys } from '../../components/keys.ts'
-import { FaultText, QueryFault } from '../../components/show/fault.tsx'
+import { ChangeFault, QueryFault } from '../../components/show/fault.tsx'
 import { Empty, PageHead, Skeleton, Verdict } from '../../components/show/page.tsx'
-import { faultOf, type PageFault } from '../../data/faults.ts'
 import { useLive, useNow, useSlow } from '../../data/live.ts'
 import { type ErrorGroup, groupsQuery } from '../../data/queries/groups.ts'
 import { meQuery, useMissingRole } from '../../data/session.ts'
@@ -37,7 +36,7 @@ export function GroupsPage() {
   const change = useGroupChange()
   const [at, setAt] = useState(0)
   const [left, setLeft] = useState<readonly string[]>([])
-  const [refused, setRefused] = useState<readonly { group: ErrorGroup; fault: PageFault }[]>([])
+  const [refused, setRefused] = useState<readonly { group: ErrorGroup; error: unknown }[]>([])
   const [dayAgo] = useState(() => new Date(now - 86_400_000).toISOString())
   const tab = groupTabs.find((one) => one === search.tab) ?? 'open'
   const filter = {
@@ -65,7 +64,7 @@ export function GroupsPage() {
     // Several may be under way, and of each it is told: callbacks given to mutate() are called for the latest alone.
     change
       .mutateAsync({ group, change: to, words })
-      .catch((error: unknown) => setRefused((others) => [...others, { group, fault: faultOf(error) }]))
+      .catch((error: unknown) => setRefused((others) => [...others, { group, error }]))
       .finally(() => setLeft((ids) => ids.filter((id) => id !== group.id)))
   }
   const setSearch = (to: Readonly<Record<string, string | undefined>>, replace = true) => {
@@ -118,7 +117,7 @@ export function GroupsPage() {
         ))}
       </nav>
       <div className={styles.filters}>
-        <TextField
+        <AddressField
           label="Search in titles"
           hiddenLabel
           type="search"
@@ -135,8 +134,8 @@ export function GroupsPage() {
         />
       </div>
       <QueryFault query={list} what="The groups cannot be read" />
-      {refused.map(({ group, fault }) => (
-        <FaultText key={group.id} fault={fault} what={`Not changed: ${headOf(group.title, 120)}`} />
+      {refused.map(({ group, error }) => (
+        <ChangeFault key={group.id} error={error} what={`Not changed: ${headOf(group.title, 120)}`} />
       ))}
       {slow ? <Skeleton rows={8} tall /> : null}
       {list.data !== undefined && rows.length === 0 ? <Empty>{tabEmpty(tab, totals)}</Empty> : null}
@@ -154,7 +153,7 @@ export function GroupsPage() {
       </ul>
       {list.hasNextPage ? (
         <div>
-          <Button isDisabled={list.isFetchingNextPage} onPress={() => void list.fetchNextPage()}>
+          <Button isPending={list.isFetchingNextPage} onPress={() => void list.fetchNextPage()}>
             {list.isFetchingNextPage ? 'Loading …' : 'More'}
           </Button>
         </div>

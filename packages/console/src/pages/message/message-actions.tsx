@@ -7,7 +7,7 @@ import { Button, buttonClass } from '../../components/controls/button.tsx'
 import { Menu, type MenuChoice } from '../../components/controls/menu.tsx'
 import { useKeys } from '../../components/keys.ts'
 import { lazyPart } from '../../components/lazy-part.tsx'
-import { FaultText } from '../../components/show/fault.tsx'
+import { ChangeFault } from '../../components/show/fault.tsx'
 import { ActionBar, Notice } from '../../components/show/page.tsx'
 import { copyText } from '../../components/toasts.tsx'
 import { faultOf } from '../../data/faults.ts'
@@ -33,10 +33,10 @@ export function MessageActions({ message, etag }: { message: MessageDetail; etag
   const refusal = useMissingRole('sys_operator')
   const [asked, setAsked] = useState<Ask | 'schedule' | null>(null)
   const { id, status, retryable } = message
-  const settled = readingAgain(async () => {
-    await client.invalidateQueries({ queryKey: ['message', id] })
-    await client.invalidateQueries({ queryKey: ['audit', 'message', id] })
-  })
+  const settled = readingAgain(client, [
+    ['message', id],
+    ['audit', 'message', id],
+  ])
   const retry = useMutation({
     mutationFn: (forced: { reason: string } | null) =>
       retryMessage(id, { force: forced !== null, reason: forced?.reason ?? '', etag: null }),
@@ -51,7 +51,7 @@ export function MessageActions({ message, etag }: { message: MessageDetail; etag
     mutationFn: (change: MessageChange) => changeMessage(id, change, { etag }),
     onSettled: settled,
   })
-  const fault = retry.error ?? act.error ?? schedule.error
+  const error = retry.error ?? act.error ?? schedule.error
   const archived = message.archived_at !== null
   const curl = `curl -H "Authorization: Bearer $TOKEN" "$API/api/v1/dlq/messages/${id}"`
   const forget = () => {
@@ -75,7 +75,7 @@ export function MessageActions({ message, etag }: { message: MessageDetail; etag
   return (
     <>
       <ActionBar label="What can be done with this message">
-        <Button look="primary" refusal={refusal} isDisabled={retry.isPending} onPress={send} hint="r">
+        <Button look="primary" refusal={refusal} isPending={retry.isPending} onPress={send} hint="r">
           {retry.isPending ? 'Sending …' : retryable ? 'Retry now' : 'Retry…'}
         </Button>
         <Link to="/messages/$id/edit" params={{ id }} search={{}} className={buttonClass()}>
@@ -113,16 +113,14 @@ export function MessageActions({ message, etag }: { message: MessageDetail; etag
           }}
         />
       </ActionBar>
-      {fault === null ? null : (
-        <FaultText
-          fault={faultOf(fault)}
-          what={
-            faultOf(fault).status === 412
-              ? 'It has changed since this page read it; look at it as it is now'
-              : 'Not done'
-          }
-        />
-      )}
+      <ChangeFault
+        error={error}
+        what={
+          error !== null && faultOf(error).status === 412
+            ? 'It has changed since this page read it; look at it as it is now'
+            : 'Not done'
+        }
+      />
       {retry.data === undefined || retry.isPending ? null : (
         <Notice look="plain">
           {retry.data.status === 202 ? 'Not settled yet: ' : ''}

@@ -54,7 +54,7 @@ export function AskReason({ ask, message, onClose, onGo }: AskProps) {
       reason={ask === 'force' || ask === 'delete' ? 'needed' : 'offered'}
       // The answer stands beside the buttons of the message.
       isPending={false}
-      fault={null}
+      error={null}
       onClose={onClose}
       onGo={onGo}
     >

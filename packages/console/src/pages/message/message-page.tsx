@@ -9,6 +9,7 @@ import { lazyPart } from '../../components/lazy-part.tsx'
 import { HeadersTable } from '../../components/message/headers-table.tsx'
 import { StackView } from '../../components/message/stack-view.tsx'
 import { DirectedText } from '../../components/show/directed-text.tsx'
+import { LastKnown } from '../../components/show/fault.tsx'
 import { LongWords } from '../../components/show/long-words.tsx'
 import { Missing } from '../../components/show/missing.tsx'
 import { Notice, PageHead, Section, Skeleton, Verdict } from '../../components/show/page.tsx'
@@ -76,7 +77,7 @@ export function MessagePage() {
         name={id}
         fault={faultOf(detail.error)}
         list={<Link to="/messages">All messages</Link>}
-        onRetry={() => void detail.refetch()}
+        onRetry={detail.refetch}
       />
     )
   }
@@ -117,6 +118,7 @@ export function MessagePage() {
           <Verdict dim={gone}>{whatNext(message, now)}</Verdict>
         </div>
       </PageHead>
+      {gone ? null : <LastKnown query={detail} />}
       {gone ? (
         <Notice look="alarm">
           This message is gone: it was deleted while this page was open, or your token may not see it any more.

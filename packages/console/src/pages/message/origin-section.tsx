@@ -4,10 +4,9 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { AskDialog } from '../../components/controls/ask-dialog.tsx'
 import { Button } from '../../components/controls/button.tsx'
-import { FaultText } from '../../components/show/fault.tsx'
+import { ChangeFault, QueryFault } from '../../components/show/fault.tsx'
 import { Section } from '../../components/show/page.tsx'
 import { Time } from '../../components/show/time.tsx'
-import { faultOf } from '../../data/faults.ts'
 import { useUnmask } from '../../data/queries/content/masked.ts'
 import { adoptOrigin, compareOrigin, type Origin, originQuery } from '../../data/queries/content/origin.ts'
 import type { MessageDetail } from '../../data/queries/messages.ts'
@@ -27,11 +26,10 @@ export function OriginSection({ message, etag }: Props) {
   const [adopting, setAdopting] = useState(false)
   const { id, origin_state: state, record_source: source } = message
   const stored = useQuery({ ...originQuery(message, unmask), enabled: state !== null })
-  const settled = readingAgain(async () => {
-    for (const name of ['message', 'origin', 'bytes', 'decoded', 'edits'])
-      await client.invalidateQueries({ queryKey: [name, id] })
-    await client.invalidateQueries({ queryKey: ['audit', 'message', id] })
-  })
+  const settled = readingAgain(client, [
+    ...['message', 'origin', 'bytes', 'decoded', 'edits'].map((name) => [name, id]),
+    ['audit', 'message', id],
+  ])
   const compare = useMutation({ mutationFn: () => compareOrigin(id, unmask), onSettled: settled })
   const adopt = useMutation({
     mutationFn: (asked: { reason: string; force: boolean }) => adoptOrigin(id, { ...asked, etag, unmask }),
@@ -41,7 +39,6 @@ export function OriginSection({ message, etag }: Props) {
   if (message.dlq === null || message.erased_at !== null) return null
   const origin = stored.data ?? null
   const why = whyNotCompared(message)
-  const fault = compare.error ?? stored.error
   return (
     <Section
       title="The record that failed"
@@ -52,7 +49,7 @@ export function OriginSection({ message, etag }: Props) {
               Adopt it…
             </Button>
           ) : null}
-          <Button look="quiet" refusal={role ?? why} isDisabled={compare.isPending} onPress={() => compare.mutate()}>
+          <Button look="quiet" refusal={role ?? why} isPending={compare.isPending} onPress={() => compare.mutate()}>
             {compare.isPending ? 'Reading it …' : state === null ? 'Compare' : 'Compare again'}
           </Button>
         </>
@@ -68,7 +65,8 @@ export function OriginSection({ message, etag }: Props) {
         </p>
       ) : null}
       {origin === null ? null : <Compared origin={origin} />}
-      {fault === null ? null : <FaultText fault={faultOf(fault)} what="It is not compared" />}
+      <QueryFault query={stored} what="It cannot be read" />
+      <ChangeFault error={compare.error} what="It is not compared" />
       {compare.data === false && !compare.isPending ? (
         <p>It was asked for; no retrier has read the record yet.</p>
       ) : null}
@@ -78,7 +76,7 @@ export function OriginSection({ message, etag }: Props) {
           verb="Adopt it"
           reason={origin.state === 'unproved' ? 'needed' : 'offered'}
           isPending={adopt.isPending}
-          fault={adopt.error === null ? null : faultOf(adopt.error)}
+          error={adopt.error}
           onClose={() => setAdopting(false)}
           onGo={(reason) => adopt.mutate({ reason, force: origin.state === 'unproved' })}
         >

@@ -2,7 +2,6 @@
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { AskDialog } from '../../components/controls/ask-dialog.tsx'
-import { faultOf } from '../../data/faults.ts'
 import { showUnmasked } from '../../data/queries/content/masked.ts'
 import type { MessageDetail } from '../../data/queries/messages.ts'
 
@@ -18,7 +17,7 @@ export function UnmaskDialog({ message, onClose }: { message: MessageDetail; onC
       verb="Show it"
       reason="needed"
       isPending={show.isPending}
-      fault={show.error === null ? null : faultOf(show.error)}
+      error={show.error}
       onClose={onClose}
       onGo={(reason) => show.mutate(reason)}
     >

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Button } from '../../components/controls/button.tsx'
 import { DirectedText } from '../../components/show/directed-text.tsx'
+import { QueryFault } from '../../components/show/fault.tsx'
 import { type FacetName, facetNames, facetsQuery } from '../../data/queries/activity.ts'
 import type { FilterName, MessageFilter } from '../../domain/addresses.ts'
 import { namedSteering } from '../../domain/payload/directions.ts'
@@ -28,6 +29,7 @@ export function Facets({ filter, onNarrow }: Props) {
   return (
     <details className={styles.facets} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>Narrow down</summary>
+      <QueryFault query={facets} what="They cannot be counted" />
       {data === undefined ? null : (
         <>
           <div className={styles.columns} data-dim={facets.isPlaceholderData}>

@@ -67,7 +67,11 @@ export function MessageRows({ kept, count, dim, hasMore, onShow, chosen, onChoos
   const move = (by: number) => {
     const next = Math.max(0, Math.min(count - 1, at + by))
     setAt(next)
-    rows.scrollToIndex(next)
+    const row = list.current?.querySelector(`[aria-rowindex="${next + 2}"]`)
+    if (row == null) return rows.scrollToIndex(next, { align: 'center' })
+    row.querySelector('a')?.focus({ preventScroll: true })
+    // Not by the virtual list: that knows nothing of the bars over the page.
+    row.scrollIntoView({ block: 'nearest' })
   }
   const open = () => {
     const message = kept.at(at)

@@ -156,7 +156,7 @@ export function MessagesPage() {
             {last.searched_to === null ? 'The search has not come to its end' : `Looked back to ${last.searched_to}`};{' '}
             {counted(known, 'message')} found.
           </span>
-          <Button isDisabled={list.isFetchingNextPage} onPress={() => void list.fetchNextPage()}>
+          <Button isPending={list.isFetchingNextPage} onPress={() => void list.fetchNextPage()}>
             {list.isFetchingNextPage ? 'Looking …' : 'Go on looking'}
           </Button>
         </Notice>

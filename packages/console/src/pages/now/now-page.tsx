@@ -2,12 +2,12 @@
 
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { QueryFault } from '../../components/show/fault.tsx'
+import { LastKnown, QueryFault } from '../../components/show/fault.tsx'
 import { Empty, PageHead, Section, Skeleton, Verdict } from '../../components/show/page.tsx'
 import { useLive, useNow, useSlow } from '../../data/live.ts'
 import { openGroupsQuery } from '../../data/queries/groups.ts'
 import { activeRunsQuery } from '../../data/queries/runs.ts'
-import { statusQuery } from '../../data/queries/status.ts'
+import { useStatus } from '../../data/queries/status.ts'
 import { burningOf, burningWords } from '../../domain/groups/burning.ts'
 import { nowVerdict } from '../../domain/now-verdict.ts'
 import { openOf, stateWords } from '../../domain/states.ts'
@@ -21,7 +21,7 @@ const maxRows = 20
 
 export function NowPage() {
   const live = useLive(5000)
-  const status = useQuery({ ...statusQuery, refetchInterval: live })
+  const status = useStatus()
   const groups = useQuery({ ...openGroupsQuery({ trend: false }), refetchInterval: live })
   const trends = useQuery({ ...openGroupsQuery({ trend: true }), refetchInterval: useLive(60_000) })
   const runs = useQuery(activeRunsQuery)
@@ -54,11 +54,9 @@ export function NowPage() {
           </Verdict>
         )}
       </PageHead>
-      <QueryFault
-        query={status}
-        what={status.data === undefined ? 'The state cannot be read' : 'What is shown is the last that was known'}
-        withAge
-      />
+      {status.data === undefined ? <QueryFault query={status} what="The state cannot be read" /> : null}
+      <LastKnown query={status.isError ? status : groups} />
+      {groups.data === undefined ? <QueryFault query={groups} what="The error groups cannot be read" /> : null}
       {slow && status.data === undefined ? <Skeleton rows={6} tall /> : null}
       {nothing ? <FirstTopic /> : null}
       {open === undefined || nothing ? null : (

@@ -54,7 +54,6 @@ export function PoliciesPage() {
         <Section title="What decides for a topic">
           <div className={styles.chooser}>
             <ComboBox
-              key={chosen ?? ''}
               label="Topic"
               value={chosen ?? ''}
               names={known.map(({ topic }) => topic)}

@@ -9,7 +9,7 @@ import { Button } from '../../components/controls/button.tsx'
 import { DialogActions } from '../../components/controls/dialog.tsx'
 import { TextField } from '../../components/controls/text-field.tsx'
 import { useKeys } from '../../components/keys.ts'
-import { FaultText } from '../../components/show/fault.tsx'
+import { ChangeFault } from '../../components/show/fault.tsx'
 import { Missing } from '../../components/show/missing.tsx'
 import { Notice, PageHead, Skeleton, Verdict } from '../../components/show/page.tsx'
 import { say } from '../../components/toasts.tsx'
@@ -54,7 +54,7 @@ export function PolicyEditPage() {
       name={pattern}
       fault={faultOf(error)}
       list={<Link to="/policies">Policies</Link>}
-      onRetry={() => void Promise.all([policy.refetch(), policies.refetch()])}
+      onRetry={() => Promise.all([policy, policies, me].map((query) => query.refetch()))}
     />
   )
 }
@@ -182,9 +182,10 @@ function Editor({ pattern, stored, policies, onReload }: EditorProps) {
             list={lastReasons()}
             note="The audit keeps it."
           />
-          {fault === null ? null : (
-            <FaultText fault={fault} what={fault.status === 412 ? 'It has been changed meanwhile' : 'Not saved'} />
-          )}
+          <ChangeFault
+            error={save.error}
+            what={fault?.status === 412 ? 'It has been changed meanwhile' : 'Not saved'}
+          />
           {fault?.status === 412 ? (
             <Notice>
               <span>Nothing was saved. What you typed is kept, and stands above what the others have saved.</span>
@@ -196,7 +197,8 @@ function Editor({ pattern, stored, policies, onReload }: EditorProps) {
               type="submit"
               look="primary"
               refusal={refusal}
-              isDisabled={!changed || faulty || save.isPending}
+              isDisabled={!changed || faulty}
+              isPending={save.isPending}
               hint="Mod+Enter"
             >
               {save.isPending ? 'Saving …' : 'Save'}

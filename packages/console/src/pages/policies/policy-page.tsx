@@ -2,11 +2,12 @@
 
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { AskDialog } from '../../components/controls/ask-dialog.tsx'
 import { Button, buttonClass } from '../../components/controls/button.tsx'
 import { useKeys } from '../../components/keys.ts'
 import { Cell, Table } from '../../components/lists/table.tsx'
+import { LastKnown } from '../../components/show/fault.tsx'
 import { Missing } from '../../components/show/missing.tsx'
 import { ActionBar, Empty, PageHead, Section, Skeleton, Verdict } from '../../components/show/page.tsx'
 import { Time } from '../../components/show/time.tsx'
@@ -27,18 +28,10 @@ export function PolicyPage() {
   const found = useQuery({ ...policyQuery(pattern), refetchInterval: useLive(15_000) })
   const slow = useSlow(found.isPending)
   const back = <Link to="/policies">Policies</Link>
-  if (found.data) return <Whole found={found.data} />
+  if (found.data) return <Whole found={found.data} lastKnown={<LastKnown query={found} />} />
   if (found.data === null) return <NoPolicy pattern={pattern} />
   if (found.error === null) return slow ? <Skeleton rows={6} /> : null
-  return (
-    <Missing
-      kind="policy"
-      name={pattern}
-      fault={faultOf(found.error)}
-      list={back}
-      onRetry={() => void found.refetch()}
-    />
-  )
+  return <Missing kind="policy" name={pattern} fault={faultOf(found.error)} list={back} onRetry={found.refetch} />
 }
 
 function NoPolicy({ pattern }: { pattern: string }) {
@@ -57,7 +50,7 @@ function NoPolicy({ pattern }: { pattern: string }) {
   )
 }
 
-function Whole({ found }: { found: PolicyWithTag }) {
+function Whole({ found, lastKnown }: { found: PolicyWithTag; lastKnown: ReactNode }) {
   const { policy, matches, etag } = found
   const { pattern } = policy
   const navigate = useNavigate()
@@ -78,6 +71,7 @@ function Whole({ found }: { found: PolicyWithTag }) {
         }
       >
         <Verdict>{matchWords(matches)}</Verdict>
+        {lastKnown}
       </PageHead>
       <ActionBar label="What can be done with this policy">
         <Button look="primary" refusal={refusal} onPress={edit} hint="e">
@@ -177,7 +171,7 @@ function DeleteDialog({ pattern, etag, matches, onClose }: DeleteProps) {
       reason="offered"
       typed={pattern}
       isPending={remove.isPending}
-      fault={remove.error === null ? null : faultOf(remove.error)}
+      error={remove.error}
       onClose={onClose}
       onGo={(reason) => remove.mutate(reason)}
     >

@@ -13,7 +13,7 @@ import { FaultText, QueryFault } from '../../components/show/fault.tsx'
 import { Notice, PageHead, Section, Skeleton, Verdict } from '../../components/show/page.tsx'
 import { copyText } from '../../components/toasts.tsx'
 import { keepReason, lastReasons, printDraftHash, readDraftHash } from '../../data/drafts/run-drafts.ts'
-import { faultOf } from '../../data/faults.ts'
+import { faultOf, isAnswerLost, type PageFault } from '../../data/faults.ts'
 import { useSettled, useSlow } from '../../data/live.ts'
 import { groupQuery, useGroupTitle } from '../../data/queries/groups.ts'
 import { startRun, surveyRun } from '../../data/queries/runs.ts'
@@ -91,6 +91,7 @@ export function DraftPage() {
     ...(needsTyping && typed.replace(/\D/g, '') !== String(count) ? [`the number ${numberText(count)}`] : []),
   ]
   const start = useMutation({
+    mutationKey: ['start'],
     mutationFn: () =>
       startRun(requestText(runRequest(draft, { reason: reason.trim(), all, eligible, matched }), hash.patch)),
     onSuccess: async (run) => {
@@ -106,7 +107,9 @@ export function DraftPage() {
     },
   })
   const go = () => {
-    if (survey.data === undefined || refusal !== null || start.isPending || count === 0) return
+    // Of two presses in one go, the page has not drawn the first yet.
+    if (client.isMutating({ mutationKey: ['start'] }) > 0) return
+    if (survey.data === undefined || refusal !== null || count === 0) return
     if (missing.length > 0) setAsked(true)
     else start.mutate()
   }
@@ -207,13 +210,14 @@ export function DraftPage() {
               />
             ) : null}
             {start.error === null ? null : (
-              <FaultText fault={faultOf(start.error)} what={notStarted(faultOf(start.error).status)} />
+              <FaultText fault={faultOf(start.error)} what={notStarted(faultOf(start.error))} />
             )}
             <Button
               type="submit"
               look={draft.kind === 'delete' || draft.kind === 'purge' ? 'danger' : 'primary'}
               refusal={refusal}
-              isDisabled={survey.data === undefined || count === 0 || start.isPending || survey.isFetching}
+              isDisabled={survey.data === undefined || count === 0}
+              isPending={start.isPending || survey.isFetching}
               hint="Mod+Enter"
             >
               {start.isPending ? 'Starting …' : survey.data === undefined ? verbOf(draft.kind) : words}
@@ -232,8 +236,8 @@ export function DraftPage() {
 }
 
 /** What is known after a start without a run: an answer may be lost where the run is not. */
-function notStarted(status: number): string {
-  return [0, 502, 504].includes(status)
+function notStarted(fault: PageFault): string {
+  return isAnswerLost(fault)
     ? 'It may have started all the same: look at the runs before you start it again'
     : 'Not started'
 }

@@ -1,7 +1,7 @@
 // How fast, how carefully, and what to do when too many come back.
 
 import { Choices, Select } from '../../components/controls/select.tsx'
-import { TextField } from '../../components/controls/text-field.tsx'
+import { AddressField } from '../../components/controls/text-field.tsx'
 import { type CanaryChoice, canaryOf, type Draft } from '../../domain/run-draft.ts'
 import { rateChoices, sends } from '../../domain/runs.ts'
 import styles from './draft.module.css'
@@ -39,7 +39,7 @@ export function How({ draft, eligible, onChange }: Props) {
   return (
     <>
       {draft.kind === 'redirect' ? (
-        <TextField
+        <AddressField
           label="Target topic"
           value={draft.targetTopic ?? ''}
           onChange={(topic) => onChange({ target_topic: topic.trim() === '' ? undefined : topic.trim() })}

@@ -7,7 +7,7 @@ import { Button, buttonClass } from '../../components/controls/button.tsx'
 import { Select } from '../../components/controls/select.tsx'
 import { useKeys } from '../../components/keys.ts'
 import { CancelDialog, RateMenu } from '../../components/runs/run-controls.tsx'
-import { FaultText, QueryFault } from '../../components/show/fault.tsx'
+import { ChangeFault, LastKnown, QueryFault } from '../../components/show/fault.tsx'
 import { HiddenNote } from '../../components/show/hidden-note.tsx'
 import { Missing } from '../../components/show/missing.tsx'
 import { ActionBar, Notice, PageHead, Section, Skeleton, Verdict } from '../../components/show/page.tsx'
@@ -57,7 +57,7 @@ export function RunPage() {
         name={id}
         fault={faultOf(query.error)}
         list={<Link to="/runs">All runs</Link>}
-        onRetry={() => void query.refetch()}
+        onRetry={query.refetch}
       />
     )
   }
@@ -76,7 +76,8 @@ export function RunPage() {
           {run.reason === null ? '' : `: “${run.reason}”`}
           {run.force ? ' · forced' : ''}
         </p>
-        <Verdict>{runVerdict(run, now)}</Verdict>
+        <Verdict dim={query.isError}>{runVerdict(run, now)}</Verdict>
+        <LastKnown query={query} />
         <HiddenNote of={[run]} />
       </PageHead>
       <WhyPaused run={run} />
@@ -158,14 +159,13 @@ function RunActions({ run, active }: { run: Run; active: boolean }) {
   const navigate = useNavigate()
   const refusal = useMissingRole('sys_operator')
   const [confirming, setConfirming] = useState(false)
-  const { paused, isPending, fault: failed, settled, toggle, cancel, changeRate } = useRunControls(run)
+  const { paused, isPending, error: failed, settled, toggle, cancel, changeRate } = useRunControls(run)
   const resolve = useMutation({
     mutationFn: (group: string) => changeGroup(group, { state: 'resolved' }),
     onSuccess: () => say('Resolved; it comes back by itself if it fails again'),
     onSettled: settled,
   })
   const group = run.selection.filter?.group_id
-  const fault = failed ?? resolve.error
   const { different = 0, value_lost: lost = 0 } = run.progress.origins ?? {}
   const differing = different + lost
   const again = searchOfSelection(run.selection)
@@ -184,7 +184,8 @@ function RunActions({ run, active }: { run: Run; active: boolean }) {
             <Button
               look="primary"
               refusal={refusal}
-              isDisabled={isPending || run.status === 'cancelling'}
+              isPending={isPending}
+              isDisabled={run.status === 'cancelling'}
               onPress={toggle}
             >
               {paused ? 'Resume all the same' : 'Pause'}
@@ -221,7 +222,8 @@ function RunActions({ run, active }: { run: Run; active: boolean }) {
           <Button
             look="primary"
             refusal={refusal}
-            isDisabled={resolve.isPending || resolve.isSuccess}
+            isPending={resolve.isPending}
+            isDisabled={resolve.isSuccess}
             onPress={() => resolve.mutate(group)}
             hint="d"
           >
@@ -234,7 +236,7 @@ function RunActions({ run, active }: { run: Run; active: boolean }) {
           </Button>
         )}
       </ActionBar>
-      {fault === null ? null : <FaultText fault={faultOf(fault)} what="Not done" />}
+      <ChangeFault error={failed ?? resolve.error} />
       {confirming ? (
         <CancelDialog onCancel={cancel} onClose={() => setConfirming(false)}>
           {progressWords(run)}. What it has not taken yet stays as it is. What is sent, is sent.
@@ -266,6 +268,10 @@ const outcomes = [
   { id: 'skipped', text: 'skipped' },
 ]
 
+function outcomeWords(outcome: string): string {
+  return outcomes.find(({ id }) => id === outcome)?.text ?? outcome
+}
+
 /** Of one that was skipped, the API gives the reason's name. */
 function detailWords({ outcome, detail }: RunItem): string | null {
   return outcome === 'skipped' && detail !== null ? leftAloneWords(detail) : detail
@@ -277,7 +283,6 @@ function Items({ run, outcome, active }: { run: Run; outcome: string; active: bo
   const live = useLive(5000)
   const ended = active ? null : `${progress.resolved} ${progress.failed} ${progress.failed_again}`
   const items = useQuery({ ...runItemsQuery(id, outcome, ended), refetchInterval: active ? live : false })
-  const words = outcomes.find((one) => one.id === outcome)?.text ?? outcome
   return (
     <Section
       title="Its messages"
@@ -293,9 +298,11 @@ function Items({ run, outcome, active }: { run: Run; outcome: string; active: bo
       }
     >
       <QueryFault query={items} what="They cannot be read" />
-      {items.data?.length === 0 && !items.isPlaceholderData ? <p className={styles.quiet}>None {words}.</p> : null}
+      {items.data?.length === 0 && !items.isPlaceholderData ? (
+        <p className={styles.quiet}>None {outcomeWords(outcome)}.</p>
+      ) : null}
       <HiddenNote of={items.data?.flatMap((item) => [item, item.message]) ?? []} />
-      <ul className={styles.items}>
+      <ul className={styles.items} data-dim={items.isPlaceholderData}>
         {items.data?.slice(0, 200).map((item) => (
           <li key={item.id}>
             <Link to="/messages/$id" params={{ id: item.id }} search={{}}>
@@ -303,7 +310,7 @@ function Items({ run, outcome, active }: { run: Run; outcome: string; active: bo
             </Link>
             <span className={styles.quiet}>
               {item.message == null ? 'archived or deleted' : `${item.message.status} · ${item.message.original_topic}`}{' '}
-              · {detailWords(item) ?? item.message?.error_message ?? words}
+              · {detailWords(item) ?? item.message?.error_message ?? outcomeWords(item.outcome)}
             </span>
           </li>
         ))}

@@ -62,7 +62,7 @@ export function RunsPage() {
         </Empty>
       ) : null}
       {runs.length === 0 ? null : (
-        <table className={styles.table} aria-label="Runs">
+        <table className={styles.table} aria-label="Runs" data-dim={list.isPlaceholderData}>
           <thead>
             <tr>
               <th scope="col">State</th>
@@ -109,7 +109,7 @@ export function RunsPage() {
             Newer
           </Button>{' '}
           <Button
-            isDisabled={runs.length < 50}
+            isDisabled={runs.length < 50 || list.isPlaceholderData}
             onPress={() => void navigate({ search: (old) => ({ ...old, page: String(page + 1) }) })}
           >
             Older

@@ -5,6 +5,7 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Button } from '../../components/controls/button.tsx'
 import { Cell, Table, Under } from '../../components/lists/table.tsx'
+import { LastKnown, QueryFault } from '../../components/show/fault.tsx'
 import { Missing } from '../../components/show/missing.tsx'
 import { ActionBar, Empty, PageHead, Section, Skeleton, Verdict } from '../../components/show/page.tsx'
 import { Time } from '../../components/show/time.tsx'
@@ -34,7 +35,7 @@ export function JobPage() {
   if (job === undefined) {
     if (jobs.isPending) return slow ? <Skeleton rows={6} /> : null
     const fault = jobs.error === null ? { message: '', requestId: null, details: [], status: 404 } : faultOf(jobs.error)
-    return <Missing kind="job" name={name} fault={fault} list={back} onRetry={() => void jobs.refetch()} />
+    return <Missing kind="job" name={name} fault={fault} list={back} onRetry={jobs.refetch} />
   }
   const words = cronWords(job.schedule)
   return (
@@ -45,6 +46,7 @@ export function JobPage() {
           {job.next_tick === null ? '' : `; the next time ${whenNext(job.next_tick, now)}.`}
           {job.current === null ? '' : ' It runs now.'}
         </Verdict>
+        <LastKnown query={jobs} />
       </PageHead>
       <ActionBar label="What can be done with this job">
         <Button refusal={refusal} onPress={() => setAsked(true)}>
@@ -52,6 +54,7 @@ export function JobPage() {
         </Button>
       </ActionBar>
       <Section title="Executions" aside={<span>of the last week, and the last one</span>}>
+        <QueryFault query={runs} what="They cannot be read" withAge />
         {runs.data !== undefined && runs.data.length === 0 ? <Empty>It has not run yet.</Empty> : null}
         {runs.data === undefined || runs.data.length === 0 ? null : <Runs runs={runs.data} />}
       </Section>

@@ -3,7 +3,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { AskDialog } from '../../components/controls/ask-dialog.tsx'
 import { say } from '../../components/toasts.tsx'
-import { faultOf } from '../../data/faults.ts'
 import { runCronJob } from '../../data/queries/system.ts'
 
 export function RunJobDialog({ job, onClose }: { job: string; onClose: () => void }) {
@@ -22,7 +21,7 @@ export function RunJobDialog({ job, onClose }: { job: string; onClose: () => voi
       verb="Run it now"
       reason="offered"
       isPending={run.isPending}
-      fault={run.error === null ? null : faultOf(run.error)}
+      error={run.error}
       onClose={onClose}
       onGo={(reason) => run.mutate(reason)}
     >

@@ -2,10 +2,10 @@
 
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { AskDialog } from '../../components/controls/ask-dialog.tsx'
 import { Button } from '../../components/controls/button.tsx'
-import { FaultText } from '../../components/show/fault.tsx'
+import { FaultText, LastKnown } from '../../components/show/fault.tsx'
 import { Missing } from '../../components/show/missing.tsx'
 import { ActionBar, PageHead, Section, Skeleton, Verdict } from '../../components/show/page.tsx'
 import { Time } from '../../components/show/time.tsx'
@@ -25,14 +25,12 @@ export function SagaPage() {
   const saga = useQuery({ ...sagaQuery(id), refetchInterval: live })
   const slow = useSlow(saga.isPending)
   const back = <Link to="/system/sagas">Workflows</Link>
-  if (saga.data !== undefined) return <Whole saga={saga.data} />
+  if (saga.data !== undefined) return <Whole saga={saga.data} lastKnown={<LastKnown query={saga} />} />
   if (saga.error === null) return slow ? <Skeleton rows={6} /> : null
-  return (
-    <Missing kind="workflow" name={id} fault={faultOf(saga.error)} list={back} onRetry={() => void saga.refetch()} />
-  )
+  return <Missing kind="workflow" name={id} fault={faultOf(saga.error)} list={back} onRetry={saga.refetch} />
 }
 
-function Whole({ saga }: { saga: SagaWithSteps }) {
+function Whole({ saga, lastKnown }: { saga: SagaWithSteps; lastKnown: ReactNode }) {
   const client = useQueryClient()
   const refusal = useMissingRole('sys_operator')
   const [asked, setAsked] = useState(false)
@@ -53,6 +51,7 @@ function Whole({ saga }: { saga: SagaWithSteps }) {
         aside={<code>{id}</code>}
       >
         <Verdict>{sagaVerdict(saga)}</Verdict>
+        {lastKnown}
         <p className={styles.quiet}>
           by {initiated_by ?? 'nobody'} <Time at={created_at} long />
           {correlation_id === null ? null : (
@@ -101,7 +100,7 @@ function Whole({ saga }: { saga: SagaWithSteps }) {
           danger
           reason="offered"
           isPending={cancel.isPending}
-          fault={cancel.error === null ? null : faultOf(cancel.error)}
+          error={cancel.error}
           onClose={() => setAsked(false)}
           onGo={(reason) => cancel.mutate(reason)}
         >

@@ -5,11 +5,11 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Button } from '../../components/controls/button.tsx'
 import { Cell, Table, Under } from '../../components/lists/table.tsx'
-import { QueryFault } from '../../components/show/fault.tsx'
+import { LastKnown, QueryFault } from '../../components/show/fault.tsx'
 import { PageHead, Section, Skeleton, Verdict } from '../../components/show/page.tsx'
 import { Time } from '../../components/show/time.tsx'
 import { useLive, useNow, useSlow } from '../../data/live.ts'
-import { type Status, statusQuery } from '../../data/queries/status.ts'
+import { type Status, useStatus } from '../../data/queries/status.ts'
 import { type CronJob, cronQuery, readyQuery } from '../../data/queries/system.ts'
 import { configQuery, meQuery, useMissingRole } from '../../data/session.ts'
 import { cronWords, isJustOver } from '../../domain/system/cron-words.ts'
@@ -22,8 +22,7 @@ import styles from './system.module.css'
 
 export function SystemPage() {
   const now = useNow()
-  const live = useLive(5000)
-  const status = useQuery({ ...statusQuery, refetchInterval: live })
+  const status = useStatus()
   const ready = useQuery({ ...readyQuery, refetchInterval: useLive(15_000) })
   // Jobs are told to tokens for all topics only.
   const me = useQuery(meQuery).data
@@ -38,11 +37,8 @@ export function SystemPage() {
       <PageHead title="System" documentTitle={acts > 0 ? `${acts} to act on · System` : 'System'}>
         {status.data === undefined ? null : <Verdict dim={status.isError}>{systemVerdict(checks)}</Verdict>}
       </PageHead>
-      <QueryFault
-        query={status}
-        what={status.data === undefined ? 'The state cannot be read' : 'What is shown is the last that was known'}
-        withAge
-      />
+      {status.data === undefined ? <QueryFault query={status} what="The state cannot be read" /> : null}
+      <LastKnown query={status} />
       {slow ? <Skeleton rows={7} tall /> : null}
       {checks.length === 0 ? null : (
         <Section title="Checks">

@@ -6,7 +6,6 @@ import { AskDialog } from '../../components/controls/ask-dialog.tsx'
 import { Choices } from '../../components/controls/select.tsx'
 import { TextField } from '../../components/controls/text-field.tsx'
 import { say } from '../../components/toasts.tsx'
-import { faultOf } from '../../data/faults.ts'
 import { type Pausable, pauseTopic, resumeTopic } from '../../data/queries/topics.ts'
 import { serverNow } from '../../data/server-clock.ts'
 import { useMissingRole } from '../../data/session.ts'
@@ -39,7 +38,7 @@ export function PauseDialog({ topic, what, duration = '2h', onClose }: Props) {
       reason="needed"
       refusal={refusal}
       isPending={pause.isPending}
-      fault={pause.error === null ? null : faultOf(pause.error)}
+      error={pause.error}
       onClose={onClose}
       onGo={(reason) => {
         const { until, fault } = untilOf(choice, typed, { now: new Date(serverNow()), zone })
@@ -76,7 +75,7 @@ export function ResumeDialog({ topic, what, onClose }: Omit<Props, 'duration'>) 
       reason="offered"
       refusal={refusal}
       isPending={resume.isPending}
-      fault={resume.error === null ? null : faultOf(resume.error)}
+      error={resume.error}
       onClose={onClose}
       onGo={(reason) => resume.mutate(() => resumeTopic(topic, { what, reason }))}
     >

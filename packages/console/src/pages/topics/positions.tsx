@@ -10,9 +10,8 @@ import { QueryFault } from '../../components/show/fault.tsx'
 import { Section } from '../../components/show/page.tsx'
 import { Time } from '../../components/show/time.tsx'
 import { say } from '../../components/toasts.tsx'
-import { faultOf } from '../../data/faults.ts'
 import { useLive } from '../../data/live.ts'
-import { statusQuery } from '../../data/queries/status.ts'
+import { useStatus } from '../../data/queries/status.ts'
 import { type Position, positionsQuery, resetPosition } from '../../data/queries/topics.ts'
 import { useMissingRole } from '../../data/session.ts'
 import { numberText } from '../../domain/words.ts'
@@ -22,7 +21,7 @@ const offsetText = /^\d{1,18}$/
 
 export function Positions({ topic }: { topic: string }) {
   const positions = useQuery({ ...positionsQuery(topic), refetchInterval: useLive(5000) })
-  const ingesters = useQuery(statusQuery).data?.ingesters ?? []
+  const ingesters = useStatus().data?.ingesters
   const refusal = useMissingRole('sys_admin')
   const [asked, setAsked] = useState<Position | null>(null)
   const rows = positions.data?.positions ?? []
@@ -46,7 +45,7 @@ export function Positions({ topic }: { topic: string }) {
         >
           {rows.map((position) => {
             const { cluster, partition, next_offset, generation, updated_at } = position
-            const reader = ingesters.find(({ partitions }) =>
+            const reader = ingesters?.find(({ partitions }) =>
               partitions.some((one) => one.cluster === cluster && one.topic === topic && one.partition === partition),
             )
             const lag = reader?.partitions.find((one) => one.topic === topic && one.partition === partition)?.lag
@@ -62,7 +61,7 @@ export function Positions({ topic }: { topic: string }) {
                 <Cell number label="Unread">
                   {lag === undefined ? '–' : numberText(lag)}
                 </Cell>
-                <Cell label="Read by">{reader?.id ?? 'nobody'}</Cell>
+                <Cell label="Read by">{reader?.id ?? (ingesters === undefined ? '–' : 'nobody')}</Cell>
                 <Cell label="Last stored">
                   <Time at={updated_at} />
                 </Cell>
@@ -107,7 +106,7 @@ function ResetDialog({ position, onClose }: { position: Position; onClose: () =>
       reason="offered"
       typed={confirm}
       isPending={reset.isPending}
-      fault={reset.error === null ? null : faultOf(reset.error)}
+      error={reset.error}
       onClose={onClose}
       onGo={(reason) => {
         const fault = offsetText.test(offset.trim()) ? null : 'Write an offset: digits, 18 at most.'

@@ -8,7 +8,6 @@ import { Button } from '../../components/controls/button.tsx'
 import { Cell, Table, Under } from '../../components/lists/table.tsx'
 import { Mark } from '../../components/show/mark.tsx'
 import { Time } from '../../components/show/time.tsx'
-import { faultOf } from '../../data/faults.ts'
 import { decideRoute, type Route } from '../../data/queries/topics.ts'
 import { useMissingRole } from '../../data/session.ts'
 import { numberText } from '../../domain/words.ts'
@@ -111,7 +110,7 @@ function DecideDialog({ route, state, onClose }: Asked & { onClose: () => void }
       verb={state === 'approved' ? 'Approve' : 'Block'}
       reason="offered"
       isPending={decide.isPending}
-      fault={decide.error === null ? null : faultOf(decide.error)}
+      error={decide.error}
       onClose={onClose}
       onGo={(reason) => decide.mutate(reason)}
     >

@@ -6,6 +6,7 @@ import { type ReactNode, useState } from 'react'
 import { Button, buttonClass } from '../../components/controls/button.tsx'
 import { useKeys } from '../../components/keys.ts'
 import { PolicyTable } from '../../components/policies/policy-table.tsx'
+import { LastKnown } from '../../components/show/fault.tsx'
 import { Missing } from '../../components/show/missing.tsx'
 import { ActionBar, PageHead, Section, Skeleton, Verdict } from '../../components/show/page.tsx'
 import { StatusBadge } from '../../components/show/status.tsx'
@@ -14,7 +15,7 @@ import { copyText } from '../../components/toasts.tsx'
 import { LossClock } from '../../components/topics/loss-clock.tsx'
 import { faultOf } from '../../data/faults.ts'
 import { useLive, useNow, useSlow } from '../../data/live.ts'
-import { statusQuery } from '../../data/queries/status.ts'
+import { useStatus } from '../../data/queries/status.ts'
 import { type Pausable, routesQuery, type Topic, topicQuery } from '../../data/queries/topics.ts'
 import { useMissingRole } from '../../data/session.ts'
 import { statuses } from '../../domain/states.ts'
@@ -37,7 +38,8 @@ export function TopicPage() {
   const live = useLive(5000)
   const found = useQuery({ ...topicQuery(name, wanted), refetchInterval: live })
   const slow = useSlow(found.isPending)
-  if (found.data !== undefined) return <Whole key={`${name} ${found.data.kind}`} topic={found.data} />
+  if (found.data !== undefined)
+    return <Whole key={`${name} ${found.data.kind}`} topic={found.data} lastKnown={<LastKnown query={found} />} />
   if (found.error === null) return slow ? <Skeleton rows={8} /> : null
   return (
     <Missing
@@ -45,15 +47,15 @@ export function TopicPage() {
       name={name}
       fault={faultOf(found.error)}
       list={<Link to="/topics">Topics</Link>}
-      onRetry={() => void found.refetch()}
+      onRetry={found.refetch}
     />
   )
 }
 
-function Whole({ topic }: { topic: Topic }) {
+function Whole({ topic, lastKnown }: { topic: Topic; lastKnown: ReactNode }) {
   const { topic: name, kind, counts, found, ingestion, counterparts } = topic
   const now = useNow()
-  const status = useQuery(statusQuery)
+  const status = useStatus()
   const routes = useQuery(routesQuery(kind === 'dlq' ? { dlq_topic: name } : { original_topic: name }))
   const admin = useMissingRole('sys_admin')
   const held = status.data?.held_topics.find(({ topic }) => topic === name)?.reason ?? null
@@ -91,6 +93,7 @@ function Whole({ topic }: { topic: Topic }) {
             </span>
           ))}
         </Verdict>
+        {lastKnown}
       </PageHead>
       <ul className={styles.numbers}>
         {statuses.map((one) => (
@@ -164,7 +167,7 @@ function Actions({ topic, open }: { topic: Topic; open: number }) {
   const refusal = useMissingRole('sys_operator')
   const [asked, setAsked] = useState<Asked | null>(null)
   const ask = (what: Pausable, pause: unknown) => setAsked({ what, act: pause === null ? 'pause' : 'resume' })
-  useKeys({ s: () => ask('retries', paused) })
+  useKeys(refusal === null ? { s: () => ask('retries', paused) } : {})
   return (
     <>
       <ActionBar label="What can be done with this topic">

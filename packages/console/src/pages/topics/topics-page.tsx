@@ -4,7 +4,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { Button } from '../../components/controls/button.tsx'
 import { Select } from '../../components/controls/select.tsx'
-import { TextField } from '../../components/controls/text-field.tsx'
+import { AddressField } from '../../components/controls/text-field.tsx'
 import { useListKeys } from '../../components/lists/list-keys.ts'
 import { Cell, Table, Under } from '../../components/lists/table.tsx'
 import { QueryFault } from '../../components/show/fault.tsx'
@@ -14,7 +14,7 @@ import { StatusCount } from '../../components/show/status.tsx'
 import { Time } from '../../components/show/time.tsx'
 import { LossClock } from '../../components/topics/loss-clock.tsx'
 import { useLive, useNow, useSlow } from '../../data/live.ts'
-import { statusQuery } from '../../data/queries/status.ts'
+import { useStatus } from '../../data/queries/status.ts'
 import { routesQuery, type Topic, type TopicKind, topicsQuery } from '../../data/queries/topics.ts'
 import { lossLevel } from '../../domain/topics/loss.ts'
 import { topicMarks } from '../../domain/topics/topic-verdict.ts'
@@ -45,7 +45,7 @@ export function TopicsPage() {
   const losing = kind === 'dlq' && search.only === 'losing'
   const filter = { kind, sort, ...(search.q ? { q: search.q } : {}), ...(losing ? { only: 'losing' as const } : {}) }
   const list = useInfiniteQuery({ ...topicsQuery(filter), refetchInterval: useLive(5000) })
-  const status = useQuery(statusQuery)
+  const status = useStatus()
   const waiting = useQuery(routesQuery({ state: 'waiting' })).data ?? []
   const slow = useSlow(list.isPending)
   const topics = list.data?.pages.flatMap((page) => page.topics) ?? []
@@ -77,7 +77,7 @@ export function TopicsPage() {
       )}
       <CandidatesSection />
       <div className={styles.filters}>
-        <TextField
+        <AddressField
           label="Search in names"
           hiddenLabel
           type="search"
@@ -130,7 +130,7 @@ export function TopicsPage() {
       )}
       {list.hasNextPage ? (
         <div>
-          <Button isDisabled={list.isFetchingNextPage} onPress={() => void list.fetchNextPage()}>
+          <Button isPending={list.isFetchingNextPage} onPress={() => void list.fetchNextPage()}>
             {list.isFetchingNextPage ? 'Loading …' : 'More'}
           </Button>
         </div>

@@ -7,7 +7,6 @@ import { Choices } from '../../../components/controls/select.tsx'
 import { TextField } from '../../../components/controls/text-field.tsx'
 import { QueryFault } from '../../../components/show/fault.tsx'
 import { say } from '../../../components/toasts.tsx'
-import { faultOf } from '../../../data/faults.ts'
 import {
   dismissCandidate,
   plannedQuery,
@@ -43,7 +42,7 @@ export function IngestDialog({ topic, onClose }: Props) {
       reason="offered"
       refusal={refusal}
       isPending={begin.isPending}
-      fault={begin.error === null ? null : faultOf(begin.error)}
+      error={begin.error}
       onClose={onClose}
       onGo={(reason) => begin.mutate(() => subscribe(asked, reason))}
     >
@@ -100,7 +99,7 @@ export function DismissDialog({ topic, onClose }: Props) {
       reason="offered"
       refusal={refusal}
       isPending={dismiss.isPending}
-      fault={dismiss.error === null ? null : faultOf(dismiss.error)}
+      error={dismiss.error}
       onClose={onClose}
       onGo={(reason) => dismiss.mutate(() => dismissCandidate(topic, reason))}
     >

@@ -192,7 +192,7 @@ describe('a body that is too large', () => {
 
   test('is refused by its announced length', async () => {
     const init = { body: tenMegabytes, headers: { 'content-length': String(tenMegabytes.length) } }
-    expect(await answerOf(request(`POST /api/v1/dlq/messages/${id}/retry`, init))).toEqual(tooLarge)
+    expect(await answerOf(request(`POST /api/v1/dlq/messages/${id}/dead`, init))).toEqual(tooLarge)
   })
 
   test('is refused while it arrives, when no length was announced', async () => {
@@ -205,7 +205,7 @@ describe('a body that is too large', () => {
       },
     })
     expect(
-      await answerOf(request('POST /api/v1/dlq/orders/retry-all', { body, duplex: 'half' } as RequestInit)),
+      await answerOf(request(`POST /api/v1/dlq/messages/${id}/dead`, { body, duplex: 'half' } as RequestInit)),
     ).toEqual(tooLarge)
     expect(sent).toBeLessThan(tenMegabytes.length)
   })

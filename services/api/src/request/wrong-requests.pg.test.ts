@@ -168,7 +168,7 @@ describe.each(named(takingBodies))('%s', (_, route) => {
     ['not UTF-8', Buffer.from([0x7b, 0xff, 0x7d])],
     ['an unknown field', '{"unknown":1}'],
     ['a field called __proto__', '{"__proto__":{"force":true}}'],
-    ['a value that nests too deeply', `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`],
+    ['a value that nests too deeply', `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`],
   ])('refuses a body that is %s', async (_, body) => {
     await expectRefused(route, path, { headers: json, body })
   })

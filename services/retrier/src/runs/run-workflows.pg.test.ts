@@ -234,7 +234,7 @@ test('a run that sends nothing changes messages chunk by chunk, and none while i
   const { sql } = engine.database
   await sql`update dlq.dlq_runs set chunk_size = 1`
   await move(id, 'running', 'paused')
-  expect(await chunkOf(id, 'touch')).toEqual({ isLast: false, afterMs: 5000 })
+  expect(await chunkOf(id, 'touch')).toEqual(whilePaused)
   expect(await sql`select from dlq.dlq_messages where status = 'DEAD'`).toHaveLength(0)
   await move(id, 'paused', 'running')
   expect(await chunkOf(id, 'touch')).toMatchObject({ isLast: false, response: { done: 1 } })

@@ -19,6 +19,11 @@ export function isAnswerLost({ status }: PageFault): boolean {
   return withoutAnswer.has(status)
 }
 
+/** Answers that another request would not change. */
+export function isFinal(error: unknown): boolean {
+  return error instanceof DlqApiError && error.status >= 400 && error.status < 500 && error.status !== 429
+}
+
 export function faultOf(error: unknown): PageFault {
   if (error instanceof DlqApiError) {
     const { message, code, requestId, details, status } = error

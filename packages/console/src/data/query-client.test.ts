@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { notifyManager, QueryObserver } from '@tanstack/react-query'
 import { DlqApiError } from 'dlq-client/api-client.ts'
 import { expect, test } from 'vitest'
-import { createQueryClient, readingAgain } from './query-client.ts'
+import { createQueryClient, readingAgain, untilKnown } from './query-client.ts'
 
 const refused = (status: number) => new DlqApiError(status, { error: { message: 'no', details: [] } })
 
@@ -41,6 +41,14 @@ test('what could not be read is asked for again by itself, unless the answer wou
   expect(isAskedAgain({ data: undefined, error: refused(404) })).toBe(false)
   expect(isAskedAgain({ data: undefined, error: null })).toBe(false)
   expect(isAskedAgain({ data: 'read before', error: refused(503) })).toBe(false)
+})
+
+test('what every page needs is asked for until it is known, but not while somebody has to sign in', () => {
+  const isAskedAgain = (data: unknown, error: unknown) => untilKnown({ state: { data, error } }) !== false
+  expect(isAskedAgain(undefined, null)).toBe(true)
+  expect(isAskedAgain(undefined, refused(503))).toBe(true)
+  expect(isAskedAgain(undefined, refused(401))).toBe(false)
+  expect(isAskedAgain('known', refused(503))).toBe(false)
 })
 
 test('a change waits for what is read again, unless the API is away: then its fault is told at once', async () => {

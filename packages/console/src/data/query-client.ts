@@ -1,15 +1,16 @@
 // What has been asked, how old it may be, and what happens when the answer is a fault.
 
 import { type Query, QueryCache, QueryClient, type QueryKey } from '@tanstack/react-query'
-import { DlqApiError } from 'dlq-client/api-client.ts'
-import { faultOf } from './faults.ts'
+import { faultOf, isFinal } from './faults.ts'
 
 const againMs = 15_000
 
-/** Answers that another request would not change. */
-function isFinal(error: unknown): boolean {
-  return error instanceof DlqApiError && error.status >= 400 && error.status < 500 && error.status !== 429
-}
+/**
+ * Before it is known the page does not know who may do what, nor whether this is production: it asks until it does, but
+ * not while somebody has to sign in.
+ */
+export const untilKnown = ({ state: { data, error } }: { state: { data?: unknown; error: unknown } }) =>
+  data === undefined && !isFinal(error) ? 5000 : false
 
 export function createQueryClient(): QueryClient {
   return new QueryClient({

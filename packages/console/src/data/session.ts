@@ -4,6 +4,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query'
 import { DlqApiError } from 'dlq-client/api-client.ts'
 import type { Deployment } from '../domain/system/deployments.ts'
 import { rawRequest, signInNeeded } from './api.ts'
+import { untilKnown } from './query-client.ts'
 import { preferSettings } from './settings.ts'
 
 export type Role = 'sys_auditor' | 'sys_operator' | 'sys_admin'
@@ -40,9 +41,6 @@ const withoutServer: ConsoleConfig = {
   payloads: 'shown',
   deployments: [],
 }
-
-/** Before it is known the page does not know who may do what, nor whether this is production: it asks until it does. */
-const untilKnown = ({ state }: { state: { data?: unknown } }) => (state.data === undefined ? 5000 : false)
 
 let build: string | null = null
 

@@ -152,7 +152,7 @@ const deaths: [title: string, Outage][] = [
     { server: 'kafka', begin: kill('kafka'), unready: ['ingester', 'retrier'] },
   ],
 ]
-/** For the soak: three-brokers.kafka.test.ts has a broker that freezes, run-worker.pg.test.ts a database. */
+/** For the soak. A database that freezes is in run-worker.pg.test.ts, too. */
 const freezes: [title: string, Outage][] = [
   ['PostgreSQL that is frozen', { server: 'postgres', begin: freeze('postgres'), unready: serviceNames }],
   ['Kafka that is frozen', { server: 'kafka', begin: freeze('kafka'), unready: ['ingester', 'retrier'] }],

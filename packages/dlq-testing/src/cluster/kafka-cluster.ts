@@ -55,6 +55,15 @@ export type KafkaClusterOptions = {
 }
 
 const ids = [1, 2, 3]
+/** A topic whose partitions 0, 1 and 2 are led by brokers 1, 2 and 3, each of which has a copy. */
+export function spreadTopic(topic: string) {
+  const replicaAssignment = ids.map((_, partition) => ({
+    partition,
+    replicas: [...ids.slice(partition), ...ids.slice(0, partition)],
+  }))
+  return { topic, replicaAssignment }
+}
+
 const readyMs = 180_000
 const stopMs = 30_000
 const pollMs = 100

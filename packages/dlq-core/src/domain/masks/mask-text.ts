@@ -13,10 +13,18 @@ export type TextMask = (text: string, shown?: number) => string
 /** Where something was found: from, and to behind it. */
 type Find = (text: string) => [from: number, to: number][]
 
-const detectors: Readonly<Record<string, Find>> = {
-  email: searching(findEmails, { maxChars: 128 * 1024, has: (text) => /@|%40/.test(text) }),
-  iban: searching(findIbans, { maxChars: 128 * 1024, has: (text) => /[a-z]{2}\d\d/i.test(text) }),
-  card: searching(findCards, { maxChars: 128 * 1024, has: (text) => /\d(?:[ -]?\d){12}/.test(text) }),
+/** Of a text, for these detectors. */
+const usualChars = 128 * 1024
+
+/** How many times as long as usual a text may take. */
+type Patience = { readonly times: number }
+
+const detectors: Readonly<Record<string, (patience: Patience) => Find>> = {
+  email: ({ times }) => searching(findEmails, { maxChars: times * usualChars, has: (text) => /@|%40/.test(text) }),
+  iban: ({ times }) =>
+    searching(findIbans, { maxChars: times * usualChars, has: (text) => /[a-z]{2}\d\d/i.test(text) }),
+  card: ({ times }) =>
+    searching(findCards, { maxChars: times * usualChars, has: (text) => /\d(?:[ -]?\d){12}/.test(text) }),
 }
 const detectorNames = Object.keys(detectors)
 
@@ -33,8 +41,10 @@ export function detectorFault(detector: string): string | null {
 }
 
 /** @param names of detectors, or patterns in RE2's syntax. Null where there are none. */
-export function createTextMask(names: readonly string[]): TextMask | null {
-  const finds = [...new Set(names)].map((name) => (Object.hasOwn(detectors, name) ? detectors[name]! : findBy(name)))
+export function createTextMask(names: readonly string[], patience: Patience = { times: 1 }): TextMask | null {
+  const finds = [...new Set(names)].map((name) =>
+    Object.hasOwn(detectors, name) ? detectors[name]!(patience) : findBy(name, patience),
+  )
   // All of them look at the text as it is: what one hides may be what another finds its place by.
   return finds.length === 0
     ? null
@@ -60,7 +70,7 @@ function searching(find: Find, { maxChars, has }: { maxChars: number; has: (text
 const effort = { has: 2 ** 24, find: 2 ** 22 }
 
 /** A character takes from 0.01 to 50 µs. */
-function findBy(pattern: string): Find {
+function findBy(pattern: string, { times }: Patience): Find {
   const compiled = RE2JS.compile(pattern)
   const steps = compiled.programSize()
   const find: Find = (text) => {
@@ -69,8 +79,8 @@ function findBy(pattern: string): Find {
     return found.filter(([from, to]) => from < to)
   }
   return searching(find, {
-    maxChars: Math.min(64 * 1024, Math.ceil(effort.find / steps)),
-    has: (text) => text.length > effort.has / steps || compiled.test(text),
+    maxChars: times * Math.min(64 * 1024, Math.ceil(effort.find / steps)),
+    has: (text) => text.length > (times * effort.has) / steps || compiled.test(text),
   })
 }
 

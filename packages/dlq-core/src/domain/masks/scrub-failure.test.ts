@@ -48,3 +48,10 @@ test('a pattern that is none, as SQL can write it, lets nothing pass', () => {
   expect(scrub([], ['x*'], 'no account of Ann').context.errorMessage).toBe('•••')
   expect(scrub([], ['cust-[0-9]+'], 'no account of cust-17').context.errorMessage).toBe('no account of •••')
 })
+
+test('a long text loses what is found, and nothing else', () => {
+  const trace = 'at com.example.Orders.handle(Orders.java:12)\n'.repeat(6000)
+  const said = (found: string) => `${found} ${trace} ${found}`
+  expect(textsOf(scrub([['error', Buffer.from(said('cust-7'))]], ['cust-[0-9]+']))).toEqual([said('•••')])
+  expect(textsOf(scrub([['error', Buffer.from(said('a@b.example'))]]))).toEqual([said('•••')])
+})

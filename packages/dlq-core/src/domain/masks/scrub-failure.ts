@@ -17,13 +17,16 @@ export type Scrubbed<Context extends Said> = { context: Context; headers: readon
 /** By the list of a policy, which is the same object until the policies change. */
 const scrubbers = new WeakMap<readonly string[], TextMask>()
 
+/** What is hidden from some place on is lost here: it comes to that only for texts of a mebibyte, or with huge patterns. */
+const patience = { times: 16 }
+
 /** @param names of detectors, or patterns in RE2's syntax, as `errors` of masks has them */
 function scrubberOf(names: readonly string[]): TextMask {
   const known = scrubbers.get(names)
   if (known !== undefined) return known
   // SQL can write a pattern that is none. Then nothing may be stored of what it was meant to find.
   const isUsable = names.every((name) => detectorFault(name) === null)
-  const scrubber = (isUsable ? createTextMask(names) : null) ?? (() => hiddenMark)
+  const scrubber = (isUsable ? createTextMask(names, patience) : null) ?? (() => hiddenMark)
   scrubbers.set(names, scrubber)
   return scrubber
 }

@@ -6,6 +6,7 @@ import { rmSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { sameSignalMs } from 'dlq-core/runtime/run-service.ts'
 import { createReaper } from 'dlq-testing/process/reaper.ts'
 import { startFleet } from './fleet.ts'
 import { isAlive, takeRunnerLock } from './runner-lock.ts'
@@ -60,7 +61,7 @@ async function main(): Promise<number> {
     return 0
   } catch (error) {
     if (stopping.signal.aborted) return 0
-    terminal.print(`npm start failed: ${(error as Error).message}\nThe logs are in ${devDir}/logs.`)
+    terminal.print(`npm start failed: ${(error as Error).message}\nThe logs are in ${devDir} and ${devDir}/logs.`)
     return 1
   } finally {
     await stack.disposeAsync()
@@ -122,8 +123,13 @@ async function waitForFormerRun(stackPath: string): Promise<void> {
 /** The first signal stops in order, the second leaves the rest to the reaper. */
 function stopOnSignals(onStop: () => void): { signal: AbortSignal; finish(): void } {
   const controller = new AbortController()
+  let stoppedAt = 0
   const stop = () => {
-    if (controller.signal.aborted) process.exit(130)
+    if (controller.signal.aborted) {
+      if (performance.now() - stoppedAt < sameSignalMs) return
+      process.exit(130)
+    }
+    stoppedAt = performance.now()
     onStop()
     controller.abort()
   }

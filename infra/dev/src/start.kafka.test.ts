@@ -142,6 +142,9 @@ test('the demo shows messages resolve and one go DEAD; nothing that is killed st
   expect(next.output()).toContain('The database is up to date')
 
   const last = next.stack()!
+  // As Ctrl-C comes where npm passes it on.
+  next.child.kill('SIGINT')
+  await until('it stops', () => next.output().includes('Stopping'))
   next.child.kill('SIGINT')
   expect(await next.exited).toBe(0)
   expect(living(last)).toEqual([])

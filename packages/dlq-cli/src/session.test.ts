@@ -47,6 +47,30 @@ const tailed = (id: string) => (response: ServerResponse) => {
 }
 const stored = [tailed('one'), (response: ServerResponse) => response.destroy(), tailed('one'), tailed('two')]
 answers.storing = (response) => stored.shift()!(response)
+const survey = {
+  ...{
+    dry_run: true,
+    complete: true,
+    matched: { value: 1, relation: 'eq' },
+    eligible: 1,
+    ineligible: {},
+    remedies: {},
+  },
+  ...{ topics: { orders: 1 }, groups: { none: 1 }, ages: {}, sample: [] },
+}
+/** What becomes of the request for a run, once the dry run has been answered. */
+const ends: Record<string, (response: ServerResponse) => unknown> = {
+  broken: (response) => response.destroy(),
+  gateway: (response) => response.writeHead(504, { 'content-type': 'text/plain' }).end('upstream timed out'),
+  refused: (response) => response.writeHead(503, { 'content-type': 'application/json' }).end('{}'),
+}
+for (const [name, end] of Object.entries(ends)) {
+  const left = [
+    (response: ServerResponse) => response.setHeader('content-type', 'application/json').end(JSON.stringify(survey)),
+    end,
+  ]
+  answers[name] = (response) => left.shift()!(response)
+}
 const asked: string[] = []
 const server = createServer(({ url }, response) => {
   asked.push(url!)
@@ -87,6 +111,16 @@ test.each(['ls --export csv', 'status'])('an answer to %s that breaks off is sai
     code: 69,
     stderr: expect.stringMatching(/^dlq: the answer of http:\S+ broke off: .*\n$/),
   })
+})
+
+test.each([
+  ['broken', true],
+  ['gateway', true],
+  ['refused', false],
+])('a run whose answer is lost may have started: %s', async (api, mayHave) => {
+  const { code, stderr } = await run('dlq replay --topic orders --yes', api)
+  const warning = '; the run may have started all the same: look at `dlq runs` before you start it again\n'
+  expect([code, stderr.endsWith(warning)]).toEqual([69, mayHave])
 })
 
 test('an address that is no API is told from what the API does not have', async () => {

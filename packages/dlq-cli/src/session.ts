@@ -1,6 +1,6 @@
 // What every command works with: the API of its context, and how its answer is shown.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createDlqClient, type DlqClient } from 'dlq-client/api-client.ts'
+import { createDlqClient, DlqApiError, type DlqClient } from 'dlq-client/api-client.ts'
 import { exactJson } from 'dlq-client/json/exact-json.ts'
 import { type Context, chooseContext } from './config/contexts.ts'
 import { tokenOf } from './config/token.ts'
@@ -136,9 +136,24 @@ function untilBroken(body: ReadableStream<Uint8Array>, api: string, signal: Abor
 
 function unreached(what: string, cause: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return cause
-  const { code, message } = (cause as { cause?: NodeJS.ErrnoException }).cause ?? (cause as NodeJS.ErrnoException)
+  const { code, message } = behind(cause)
   const remedy = remedies[code ?? '']
   return new CliError(exitCodes.unavailable, `${what}: ${remedy ?? (message || (cause as Error).message)}`, { cause })
+}
+
+/** fetch says only that it failed, and its cause why. */
+const behind = (error: unknown) =>
+  (error as { cause?: NodeJS.ErrnoException }).cause ?? (error as NodeJS.ErrnoException)
+
+/** Of connections that were open. */
+const brokenCodes: ReadonlySet<string | undefined> = new Set([
+  ...['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'UND_ERR_SOCKET', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'],
+])
+
+/** No answer came to a request that was sent, or that of a proxy which got none: what was asked for may be done. */
+export function isAnswerLost(error: unknown): error is Error {
+  if (error instanceof DlqApiError) return error.status === 502 || error.status === 504
+  return error instanceof CliError && error.cause !== undefined && brokenCodes.has(behind(error.cause).code)
 }
 
 const privateAuthority = 'its certificate is of an authority that Node does not know: NODE_EXTRA_CA_CERTS names a file'

@@ -102,7 +102,7 @@ async function tryFault(name: string, { tool, skip }: Tools): Promise<void> {
   )
   const fleet = await openPostgresFleet(opened, {
     ...{ dataDir, brokers: topics.brokers, dlq, consumerGroup: topics.groupName('postgres-fault'), retryDelayMs },
-    ...{ replication: fault.replication, onSmallDisk: fault.onSmallDisk ?? false },
+    ...{ replication: fault.replication, onSmallDisk: fault.onSmallDisk ?? null },
   })
   if (fault.onSmallDisk && fleet.smallDisk === null) return skip(`${name} needs root, to mount a small one`)
   const operator = startOperator(fleet.fleet)

@@ -40,6 +40,7 @@ import { createEventWatch } from './notifications/watch-events.ts'
 import { type OriginDeps, originJob, originTasks } from './origins/origin-jobs.ts'
 import { createReaderWatch } from './readers/reader-watch.ts'
 import { createVerdictMetrics } from './readers/verdict-counter.ts'
+import { createRefusal } from './refusal.ts'
 import { createRetrierMetrics } from './retrier-metrics.ts'
 import { createReportedBreaker, retryForever } from './retry-forever.ts'
 import { recoverRuns, recoveryJob } from './runs/recover-runs.ts'
@@ -74,11 +75,12 @@ await runService(
     const admin = kafka && stack.adopt(kafka.admin(), (admin) => admin.disconnect())
     const metrics = createRetrierMetrics(registry)
     const breaker = createReportedBreaker({ metrics, log })
+    const refusal = createRefusal()
     const readiness = createReadiness({
       database: () => pingForChanges(sql),
       ...(admin && {
         kafka: () => admin.connect().then(() => admin.describeCluster()),
-        publishing: faultFree(breaker.fault),
+        publishing: faultFree(() => breaker.fault() ?? refusal.fault()),
       }),
     })
     const policies = createPolicySource({ sql, log, configured: policyLayersOf(config) })
@@ -192,6 +194,7 @@ await runService(
         policies,
         metrics,
         breaker,
+        refusal,
         tracing,
         log,
         signal,

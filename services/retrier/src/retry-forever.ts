@@ -25,6 +25,7 @@ import { pretendingProducer, pretendingTargets } from './publish/pretending-prod
 import type { NoteUnanswered } from './publish/slot-producer.ts'
 import { createTargetTopics } from './publish/target-topics.ts'
 import { createTransactionalProducer } from './publish/transactional-producer.ts'
+import type { Refusal } from './refusal.ts'
 import type { RetrierMetrics } from './retrier-metrics.ts'
 import { type Breaker, createBreaker } from './slot/breaker.ts'
 import { createCooldown } from './slot/cooldown.ts'
@@ -46,6 +47,7 @@ export type RetryForeverDeps = {
   policies: PolicySource
   metrics: RetrierMetrics
   breaker: Breaker
+  refusal: Refusal
   tracing: Tracing
   log: Log
   signal: AbortSignal
@@ -73,7 +75,7 @@ const transactionTimeoutMs = 60_000
 
 /** Retries due messages until the signal aborts. Without Kafka it only tells others that it publishes nothing. */
 export async function retryForever(deps: RetryForeverDeps): Promise<void> {
-  const { sql, kafka, metrics, breaker, log, signal, settings, retrierId } = deps
+  const { sql, kafka, metrics, breaker, refusal, log, signal, settings, retrierId } = deps
   const publishMode = publishModeOf(kafka, settings)
   const holds = createTopicHolds({
     now: monotonicNow,
@@ -86,7 +88,8 @@ export async function retryForever(deps: RetryForeverDeps): Promise<void> {
   const note = async () => {
     const held = [...holds.list(), ...cooldown.list()]
     metrics.heldTopics.set(held.length)
-    await noteRetrier(sql, { id: retrierId, publishes: publishMode, fault: breaker.fault(), held })
+    const fault = breaker.fault() ?? refusal.fault()
+    await noteRetrier(sql, { id: retrierId, publishes: publishMode, fault, held })
     return { more: false }
   }
   log.info({ retrierId, publishes: publishMode }, 'retrier_started')
@@ -159,7 +162,18 @@ async function runSlots(deps: RetryForeverDeps, { publishMode, holds, cooldown }
     now: deps.databaseNow,
   })
   const slotDeps: SlotDeps = {
-    ...{ sql, reader: deps.reader, metrics, tracing: deps.tracing, log, signal, breaker, holds, cooldown },
+    ...{
+      sql,
+      reader: deps.reader,
+      metrics,
+      tracing: deps.tracing,
+      log,
+      signal,
+      breaker,
+      holds,
+      cooldown,
+      refusal: deps.refusal,
+    },
     ...{ targets, dueTopics, turns, topicOrder, lags, policyOf, pauses, retryCounts },
     retrierId: deps.retrierId,
     createProducer: (slot, noteUnanswered) => createProducer(deps, { publishMode, slot, noteUnanswered }),

@@ -16,6 +16,7 @@ import { pretendingProducer, pretendingTargets } from './publish/pretending-prod
 import type { NoteUnanswered, SlotProducer } from './publish/slot-producer.ts'
 import { createTargetTopics } from './publish/target-topics.ts'
 import { createTransactionalProducer } from './publish/transactional-producer.ts'
+import { createRefusal } from './refusal.ts'
 import { createRetrierMetrics } from './retrier-metrics.ts'
 import { createBreaker } from './slot/breaker.ts'
 import { createCooldown } from './slot/cooldown.ts'
@@ -65,6 +66,7 @@ export function pretendingSlotDeps(sql: Database, more: Partial<SlotDeps> = {}):
     metrics: createRetrierMetrics(new Registry()),
     tracing: noTracing,
     breaker: createBreaker({ now: Date.now, random: () => 0, firstMs: 1, maxMs: 1 }),
+    refusal: createRefusal(),
     cooldown: createCooldown({ now: Date.now }),
     pendingSlots: createPendingSlots({ now: Date.now }),
     holds: createTopicHolds({ now: Date.now }),

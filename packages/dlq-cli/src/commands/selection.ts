@@ -5,7 +5,7 @@ import type { components, paths } from 'dlq-client/api-types.ts'
 import { CliError, exitCodes } from '../exit-codes.ts'
 import { filterOf, readNumber, withFilters } from '../filters.ts'
 import { count, messages } from '../output/words.ts'
-import type { CommonOptions, Session } from '../session.ts'
+import { type CommonOptions, isAnswerLost, type Session } from '../session.ts'
 import { groupTitles, matchedText, type Survey, surveyText } from './survey.ts'
 
 export type RunRequest = paths['/api/v1/runs']['post']['requestBody']['content']['application/json']
@@ -92,7 +92,13 @@ function nothingText({ matched }: Survey, { expect }: SelectionOptions): string 
 }
 
 async function createRun({ api }: Session, body: RunRequest): Promise<Run> {
-  return (await dataOf(api.POST('/api/v1/runs', { body }))) as Run
+  try {
+    return (await dataOf(api.POST('/api/v1/runs', { body }))) as Run
+  } catch (cause) {
+    if (!isAnswerLost(cause)) throw cause
+    const advice = 'the run may have started all the same: look at `dlq runs` before you start it again'
+    throw new CliError(exitCodes.unavailable, `${cause.message}; ${advice}`, { cause })
+  }
 }
 
 /** What the API compares once more when it freezes the selection. */

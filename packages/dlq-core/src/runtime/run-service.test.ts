@@ -5,10 +5,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type ServiceName, testedMain } from 'dlq-testing/fleet/service-process.ts'
 import { freePort } from 'dlq-testing/process/free-port.ts'
 import { certificateMaker } from 'dlq-testing/tls/certificates.ts'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { sameSignalMs } from './run-service.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'dlq-service-'))
 const running = new Set<ChildProcess>()
@@ -234,12 +236,15 @@ describe('a service that runs', () => {
     return socket
   }
 
-  test('ends at once after a second SIGTERM', async () => {
+  test('ends at once after a second SIGTERM, which one that npx passes on is not', async () => {
     const { child, logged, exited } = start({ env: await serving() })
     const { url } = await logged('listening')
     const socket = await hangingRequest(String(url))
     child.kill('SIGTERM')
     await logged('service_stopping')
+    child.kill('SIGTERM')
+    await sleep(sameSignalMs + 100)
+    expect(child.exitCode).toBeNull()
     child.kill('SIGTERM')
 
     const { code, stdout } = await exited

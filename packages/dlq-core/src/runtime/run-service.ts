@@ -204,13 +204,19 @@ function commandLine(name: string) {
   }
 }
 
+/** A Ctrl-C comes from the terminal, and once more from the npm or npx that started us. So soon, a signal is no second one. */
+export const sameSignalMs = 500
+
 function stopOnSignals(stopping: AbortController, log: Log, timeoutMs: number): void {
+  let stoppedAt = 0
   const stop = (reason: string) => {
     if (stopping.signal.aborted) {
+      if (performance.now() - stoppedAt < sameSignalMs) return
       log.warn({ reason }, 'service_stopped_at_once')
       process.exit(1)
     }
     log.info({ reason }, 'service_stopping')
+    stoppedAt = performance.now()
     stopping.abort()
     // Unreferenced: it ends a drain that hangs, and keeps nothing alive.
     setTimeout(() => {

@@ -7,11 +7,11 @@ import postgres from 'postgres'
 import { eventually } from '../eventually.ts'
 import { withMaintenance } from '../postgres/maintenance.ts'
 import { freezeProcess } from '../process/process-tree.ts'
-import { halves, type PostgresFleet, type Replication } from './postgres-fleet.ts'
+import { halves, type OnSmallDisk, type PostgresFleet, type Replication } from './postgres-fleet.ts'
 
 export type PostgresFault = {
   replication: Replication
-  onSmallDisk?: boolean
+  onSmallDisk?: OnSmallDisk
   /** Whether the database may forget what it had committed. */
   forgets: boolean
   /** Whether no record comes any more once the standby takes over: then nothing but a look finds what was forgotten. */
@@ -50,7 +50,8 @@ export const postgresFaults: Readonly<Record<string, PostgresFault>> = {
   'synchronous failover': { replication: 'synchronous', forgets: false, happen: failOver('dead') },
   'synchronous failover with two primaries': { replication: 'synchronous', forgets: false, happen: failOver('alive') },
   'an address that leads to the standby': { replication: 'synchronous', forgets: false, happen: leadAstray },
-  'a full disk': { replication: null, onSmallDisk: true, forgets: false, happen: fillDisk },
+  'a full disk': { replication: null, onSmallDisk: 'all', forgets: false, happen: fillDisk },
+  'a full disk of the WAL': { replication: null, onSmallDisk: 'wal', forgets: false, happen: fillDisk },
   'max_connections used up by others': { replication: null, forgets: false, happen: hogConnections },
   'a long transaction that holds back vacuum': { replication: null, forgets: false, happen: holdBackVacuum },
   'SIGKILL of one backend': { replication: null, forgets: false, happen: killBackend },
@@ -101,7 +102,7 @@ async function killAndWait(server: { pid: number; exited: Promise<unknown> }): P
   await server.exited
 }
 
-async function fillDisk({ smallDisk, primary, restartPrimary }: PostgresFleet): Promise<string> {
+async function fillDisk({ sql, smallDisk, primary, primaryLog, restartPrimary }: PostgresFleet): Promise<string> {
   if (smallDisk === null) throw new Error('the primary has no small disk')
   const { pid } = primary()
   const filler = `${smallDisk}/filler`
@@ -112,8 +113,10 @@ async function fillDisk({ smallDisk, primary, restartPrimary }: PostgresFleet): 
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
   }
-  await eventually(() => {
-    if (!readFileSync(`${smallDisk}/primary.log`, 'utf8').includes('No space left on device'))
+  await eventually(async () => {
+    // The WAL goes on in the files that it has.
+    await sql`select pg_switch_wal()`.catch(() => {})
+    if (!readFileSync(primaryLog, 'utf8').includes('No space left on device'))
       throw new Error('PostgreSQL has not met the full disk')
   })
   await sleep(fullMs)

@@ -1,7 +1,8 @@
 // A primary with a standby of its own, and a fleet that reaches it by two addresses: half of the services by each, so
 // that a test can leave one half with a primary that is none any more.
 
-import { mkdirSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { migrateUp } from 'dlq-db/migrate.ts'
 import postgres from 'postgres'
 import { mountSmallDisk } from '../cluster/cluster-faults.ts'
@@ -15,6 +16,9 @@ import { startStandby, waitForStandby } from './standby.ts'
 /** How the standby follows; null: there is none. */
 export type Replication = 'asynchronous' | 'synchronous' | null
 
+/** What is on a small disk. */
+export type OnSmallDisk = 'all' | 'wal' | null
+
 export type PostgresFleet = {
   fleet: Fleet
   /** Asks whichever server the first address leads to. */
@@ -23,8 +27,9 @@ export type PostgresFleet = {
   addresses: readonly [Address, Address]
   /** By which the standby reaches its primary. */
   link: Address
-  /** The file system of the primary alone, where it has one. */
+  /** The file system of the primary alone, or of its WAL alone, where it has one. */
   smallDisk: string | null
+  primaryLog: string
   primary(): RunningPostgres
   standby(): RunningPostgres
   restartPrimary(): Promise<void>
@@ -37,8 +42,8 @@ export type PostgresFleetOptions = {
   dlq: string
   consumerGroup: string
   replication: Replication
-  /** Puts the primary onto a small file system of its own, where this process may mount one. */
-  onSmallDisk: boolean
+  /** Puts the primary, or its WAL alone, onto a small file system of its own, where this process may mount one. */
+  onSmallDisk: OnSmallDisk
   retryDelayMs: number
 }
 
@@ -62,13 +67,18 @@ export async function openPostgresFleet(
   mkdirSync(disk, { recursive: true })
   const unmount = onSmallDisk ? mountSmallDisk(disk, diskMebibytes) : null
   if (unmount) opened.defer(unmount)
-  const primaryDir = `${disk}/primary`
+  const primaryDir = `${onSmallDisk === 'wal' ? dataDir : disk}/primary`
   const settings = {
     ...{ fsync: 'off', shared_buffers: '64MB', max_connections: String(maxConnections) },
     ...{ wal_keep_size: '128MB', max_wal_size: '96MB', min_wal_size: '32MB' },
   }
   let primary = await startPostgres({ dataDir: primaryDir, reaper, settings })
   opened.defer(() => primary.stop())
+  if (onSmallDisk === 'wal') {
+    await primary.stop()
+    moveFolder(`${primaryDir}/pg_wal`, `${disk}/pg_wal`)
+    primary = await startPostgres({ dataDir: primaryDir, reaper, settings, port: primary.port })
+  }
   await migrateUp({ databaseUrl: primary.url })
 
   const link = opened.use(await openAddress(primary.port))
@@ -97,6 +107,7 @@ export async function openPostgresFleet(
   await Promise.all(started.map((service) => service.ready()))
   return {
     ...{ fleet, sql, addresses, link, logDir: dataDir, smallDisk: unmount ? disk : null },
+    primaryLog: `${primaryDir}.log`,
     primary: () => primary,
     standby() {
       if (!standby) throw new Error('this primary has no standby')
@@ -108,4 +119,11 @@ export async function openPostgresFleet(
       primary = await startPostgres({ dataDir: primaryDir, reaper, settings, port })
     },
   }
+}
+
+/** Leaves a link behind. To another file system, with owners and modes. */
+function moveFolder(from: string, to: string): void {
+  execFileSync('cp', ['-a', from, to])
+  rmSync(from, { recursive: true })
+  symlinkSync(to, from)
 }

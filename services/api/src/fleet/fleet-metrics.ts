@@ -155,7 +155,7 @@ function createGauges(registry: Registry, refresh: () => Promise<void>) {
     storedAt: gauge('dlq_stored_timestamp_seconds', 'When the last message was stored.'),
     retriers: gauge(
       'dlq_retriers',
-      'Live retriers by state: publishing, faulty (Kafka fails), idle (no Kafka configured).',
+      'Live retriers by state: publishing, faulty (Kafka fails, or PostgreSQL refuses), idle (no Kafka configured).',
       ['state'],
     ),
     pausedGroups: gauge('dlq_paused_groups', 'Error groups whose automatic retries are paused.'),

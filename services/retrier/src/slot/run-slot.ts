@@ -7,6 +7,7 @@ import { DlqError } from 'dlq-core/runtime/errors.ts'
 import { type PassResult, runLoop, type Wake } from 'dlq-core/runtime/run-loop.ts'
 import type { ClaimMemory } from '../claim/share-claims.ts'
 import { CommitUnknownError, type NoteUnanswered, type SlotProducer } from '../publish/slot-producer.ts'
+import type { Refusal } from '../refusal.ts'
 import { type RetryDeps, retryDue } from '../retry-due.ts'
 import type { Breaker } from './breaker.ts'
 import { type HeldSlot, holdSlot } from './hold-slot.ts'
@@ -16,6 +17,7 @@ import { connectAndRecover } from './recover-slot.ts'
 
 export type SlotDeps = RetryDeps & {
   breaker: Breaker
+  refusal: Refusal
   /** Of all slots of this process, and of its sweep. */
   pendingSlots: PendingSlots
   createProducer: (slot: number, noteUnanswered: NoteUnanswered) => SlotProducer
@@ -105,8 +107,11 @@ export function createSlotWorker(deps: SlotDeps) {
         current = await ownSlot()
         // A probe connects again and commits a transaction without records, which harms no message.
         if (gate === 'probe') current.isConnected = false
-        return await work(current)
+        const counts = await work(current)
+        deps.refusal.succeeded()
+        return counts
       } catch (error) {
+        deps.refusal.failed(error)
         if (current) afterFault(current, error)
         // Whatever failed, the probe must end here; otherwise no slot would ever probe again.
         if (gate === 'probe' && breaker.isProbing()) breaker.failed((error as Error).message)

@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest'
-import { isDatabaseAway, isDataError, isLoginRefused, isSchemaOlder, messageWithHint } from './database-errors.ts'
+import {
+  isDatabaseAway,
+  isDataError,
+  isLoginRefused,
+  isSchemaOlder,
+  isStatementRefused,
+  messageWithHint,
+} from './database-errors.ts'
 
 const fault = (code: string) => Object.assign(new Error(code), { code })
 
@@ -27,6 +34,12 @@ test.each(['42P01', '42703', '42883'])('%s means that the schema is older, and i
     `${code}: the database lacks what this version asks for: run its migrations (node db/migrate.ts up)`,
   )
   expect(messageWithHint(fault('42501'))).toBe('42501')
+})
+
+test('a statement is refused where the schema is older or a right is missing, and not by an outage or a value', () => {
+  expect(['42703', '42501', '08006', '40P01', '22021', ''].map((code) => isStatementRefused(fault(code)))).toEqual([
+    ...[true, true, false, false, false, false],
+  ])
 })
 
 test('a login that is refused is told from a database that is away, and from a value that is refused', () => {

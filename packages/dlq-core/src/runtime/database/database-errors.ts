@@ -25,6 +25,11 @@ export function isSchemaOlder(error: unknown): boolean {
   return /^42(P01|703|883)$/.test(sqlState(error))
 }
 
+/** The schema is older, or the login lacks a right: trying again helps once somebody has changed that. Class 42. */
+export function isStatementRefused(error: unknown): error is Error {
+  return sqlState(error).startsWith('42')
+}
+
 /** What to do where the schema is older than this version, after "the database". */
 export const wantsMigrations = 'lacks what this version asks for: run its migrations (node db/migrate.ts up)'
 

@@ -162,18 +162,8 @@ async function runSlots(deps: RetryForeverDeps, { publishMode, holds, cooldown }
     now: deps.databaseNow,
   })
   const slotDeps: SlotDeps = {
-    ...{
-      sql,
-      reader: deps.reader,
-      metrics,
-      tracing: deps.tracing,
-      log,
-      signal,
-      breaker,
-      holds,
-      cooldown,
-      refusal: deps.refusal,
-    },
+    ...{ sql, reader: deps.reader, metrics, tracing: deps.tracing, log, signal },
+    ...{ breaker, refusal: deps.refusal, holds, cooldown },
     ...{ targets, dueTopics, turns, topicOrder, lags, policyOf, pauses, retryCounts },
     retrierId: deps.retrierId,
     createProducer: (slot, noteUnanswered) => createProducer(deps, { publishMode, slot, noteUnanswered }),

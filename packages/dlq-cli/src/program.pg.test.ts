@@ -282,4 +282,14 @@ test('error groups stand in the order in which they were seen, and their last on
   expect(seen(await run('groups'))).toEqual(['seen 2026-01-03', 'seen 2026-01-02', 'seen 2026-01-01'])
   const first = await run('groups --limit 1', { columns: 80, ask: () => Promise.reject(new Error('not asked')) })
   expect(first.stderr).toBe('there are more: --limit\n')
+  // The API gives a hundred at once.
+  await sql`insert into dlq.dlq_groups (id, version, error_class, message, title, first_seen_at, last_seen_at)
+            select gen_random_uuid(), 1, 'Many', 'm', 'one of many', now(), now() from generate_series(1, 205)`
+  await sql`insert into dlq.dlq_group_topics (dlq_topic, group_id, first_seen_at, last_seen_at)
+            select 'many.dlq.v1', id, now(), now() from dlq.dlq_groups where error_class = 'Many'`
+  await sql`insert into dlq.dlq_messages (original_topic, error_message, dlq_topic, group_id)
+            select 'many', 'm', 'many.dlq.v1', id from dlq.dlq_groups where error_class = 'Many'`
+  const many = JSON.parse((await run('groups -q many --limit 203 --json')).stdout) as { groups: { id: string }[] }
+  expect(new Set(many.groups.map(({ id }) => id)).size).toBe(203)
+  expect(many).toMatchObject({ next_cursor: expect.any(String) })
 })

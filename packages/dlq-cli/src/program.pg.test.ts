@@ -149,6 +149,7 @@ test('on a terminal the bytes of a value do not steer it, and elsewhere they are
   const id = await insertRecord('a\u001b[2J\r\nb')
   expect((await run(`show ${id} --value`)).stdout).toBe('a\u001b[2J\r\nb')
   expect((await run(`show ${id} --value`, { columns: 80 })).stdout).toBe('a\\u001b[2J\nb')
+  expect((await run(`groups assign ${id} \u009b2J --curl`)).stdout).toContain('"\\u009b2J"')
 })
 
 test('an edit whose retry is refused is said to be stored', async () => {
@@ -241,6 +242,9 @@ test('wrong use is said in one voice, with where to read on', async () => {
   expect(await run('ls --stauts DEAD')).toEqual({
     ...{ code: 64, stdout: '' },
     stderr: "dlq: unknown option '--stauts'\n(Did you mean --status?)\nsee dlq ls --help\n",
+  })
+  expect(await run('ls --\u001b[2J')).toMatchObject({
+    stderr: expect.stringContaining("unknown option '--\\u001b[2J'"),
   })
   for (const wrong of ['runs wtch', 'help runs wtch'])
     expect(await run(wrong)).toEqual({

@@ -71,7 +71,8 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
         writeOut: (text) => {
           help += text
         },
-        writeErr: (text) => terminal.note(text.trimEnd()),
+        // It repeats what was typed, which may be pasted from a record.
+        writeErr: (text) => terminal.note(plainLines(text.trimEnd())),
         outputError: (text, write) => write(text.replace(/^error: /, 'dlq: ')),
       })
       .showHelpAfterError(`see ${pathOf(command)} --help`)

@@ -1,6 +1,6 @@
 // A command of the tree, with what all of them have: a summary, examples, and the options for output.
 import type { Command } from 'commander'
-import { type CommonOptions, openSession, type Session } from './session.ts'
+import { askMe, type CommonOptions, openSession, type Session } from './session.ts'
 import type { Terminal } from './terminal.ts'
 
 /** The examples of each command, as its help shows them. A test runs every one. */
@@ -52,7 +52,12 @@ export function onCall<Options extends CommonOptions>(command: Command, act: Act
     const { terminal, report } = runtimeOf(command)
     const options = command.opts<Options>()
     const args = command.processedArgs.flat().filter((arg): arg is string => typeof arg === 'string')
-    const result = await act(openSession(terminal, options), args, options)
+    const session = openSession(terminal, options)
+    const result = await act(session, args, options).catch(async (error: unknown) => {
+      // A member that is missing: the JSON may be of another service.
+      if (error instanceof TypeError) await askMe(session)
+      throw error
+    })
     report(typeof result === 'number' ? result : 0)
   })
 }

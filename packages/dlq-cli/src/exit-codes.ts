@@ -13,7 +13,9 @@ export const exitCodes = {
   timeout: 75,
   notAllowed: 77,
   configuration: 78,
+  /** 128 and the number of the signal: Ctrl-C is SIGINT. */
   interrupted: 130,
+  terminated: 143,
 } as const
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]

@@ -4,6 +4,5 @@ import { runCli } from './program.ts'
 import { processTerminal } from './terminal.ts'
 
 const stop = new AbortController()
-process.once('SIGINT', () => stop.abort())
-process.once('SIGTERM', () => stop.abort())
+for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => stop.abort(name))
 process.exitCode = await runCli(process.argv.slice(2), processTerminal(stop.signal))

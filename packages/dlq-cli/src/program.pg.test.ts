@@ -149,6 +149,7 @@ test('on a terminal the bytes of a value do not steer it, and elsewhere they are
   const id = await insertRecord('a\u001b[2J\r\nb')
   expect((await run(`show ${id} --value`)).stdout).toBe('a\u001b[2J\r\nb')
   expect((await run(`show ${id} --value`, { columns: 80 })).stdout).toBe('a\\u001b[2J\nb')
+  expect((await run(`groups assign ${id} \u009b2J --curl`)).stdout).toContain('"\\u009b2J"')
 })
 
 test('an edit whose retry is refused is said to be stored', async () => {
@@ -242,6 +243,9 @@ test('wrong use is said in one voice, with where to read on', async () => {
     ...{ code: 64, stdout: '' },
     stderr: "dlq: unknown option '--stauts'\n(Did you mean --status?)\nsee dlq ls --help\n",
   })
+  expect(await run('ls --\u001b[2J')).toMatchObject({
+    stderr: expect.stringContaining("unknown option '--\\u001b[2J'"),
+  })
   for (const wrong of ['runs wtch', 'help runs wtch'])
     expect(await run(wrong)).toEqual({
       ...{ code: 64, stdout: '' },
@@ -282,4 +286,14 @@ test('error groups stand in the order in which they were seen, and their last on
   expect(seen(await run('groups'))).toEqual(['seen 2026-01-03', 'seen 2026-01-02', 'seen 2026-01-01'])
   const first = await run('groups --limit 1', { columns: 80, ask: () => Promise.reject(new Error('not asked')) })
   expect(first.stderr).toBe('there are more: --limit\n')
+  // The API gives a hundred at once.
+  await sql`insert into dlq.dlq_groups (id, version, error_class, message, title, first_seen_at, last_seen_at)
+            select gen_random_uuid(), 1, 'Many', 'm', 'one of many', now(), now() from generate_series(1, 205)`
+  await sql`insert into dlq.dlq_group_topics (dlq_topic, group_id, first_seen_at, last_seen_at)
+            select 'many.dlq.v1', id, now(), now() from dlq.dlq_groups where error_class = 'Many'`
+  await sql`insert into dlq.dlq_messages (original_topic, error_message, dlq_topic, group_id)
+            select 'many', 'm', 'many.dlq.v1', id from dlq.dlq_groups where error_class = 'Many'`
+  const many = JSON.parse((await run('groups -q many --limit 203 --json')).stdout) as { groups: { id: string }[] }
+  expect(new Set(many.groups.map(({ id }) => id)).size).toBe(203)
+  expect(many).toMatchObject({ next_cursor: expect.any(String) })
 })

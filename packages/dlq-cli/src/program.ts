@@ -31,7 +31,7 @@ export function createProgram(): Command {
 Begin with \`dlq login https://dlq.example.com\`, or set DLQ_API and DLQ_TOKEN.
 
 Exit codes: 0 done, 1 refused or failed, 3 something failed again, 4 paused, 64 wrong use, 69 the API is away,
-75 --wait ran out of time, 77 not allowed, 78 configuration, 130 Ctrl-C`,
+75 --wait ran out of time, 77 not allowed, 78 configuration, 130 Ctrl-C, 143 SIGTERM`,
     )
   addLogin(program)
   addStatus(program)
@@ -71,7 +71,8 @@ export async function runCli(args: readonly string[], terminal: Terminal): Promi
         writeOut: (text) => {
           help += text
         },
-        writeErr: (text) => terminal.note(text.trimEnd()),
+        // It repeats what was typed, which may be pasted from a record.
+        writeErr: (text) => terminal.note(plainLines(text.trimEnd())),
         outputError: (text, write) => write(text.replace(/^error: /, 'dlq: ')),
       })
       .showHelpAfterError(`see ${pathOf(command)} --help`)
@@ -100,12 +101,13 @@ function pathOf(command: Command): string {
 function faultOf(error: unknown, terminal: Terminal): number {
   if (error instanceof CurlPrinted) return exitCodes.done
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage
-  const { aborted } = terminal.signal
+  const { aborted, reason } = terminal.signal
+  const stopped = reason === 'SIGTERM' ? exitCodes.terminated : exitCodes.interrupted
   if (error instanceof CliError) {
     terminal.note(`dlq: ${plainLines(error.message)}`)
-    return aborted ? exitCodes.interrupted : error.exitCode
+    return aborted ? stopped : error.exitCode
   }
-  if (aborted) return exitCodes.interrupted
+  if (aborted) return stopped
   if (error instanceof DlqApiError) {
     // Where a field is faulty, the API's sentence says it already.
     const details = error.details

@@ -1,6 +1,9 @@
 // What is not the API, or ends before its time, in the place of its answers.
+
+import { rmSync, writeFileSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openSession } from './session.ts'
 import type { Terminal } from './terminal.ts'
@@ -10,6 +13,11 @@ const answers: Record<string, (response: ServerResponse) => unknown> = {
   page: (response) => response.setHeader('content-type', 'text/html; charset=utf-8').end('<html>Sign in</html>'),
   text: (response) => response.end('\u001b[2Jwelcome'),
   json: (response) => response.setHeader('content-type', 'application/json').end('{"status":"ok"}'),
+  refusal: (response) =>
+    response
+      .writeHead(500, { 'content-type': 'application/json' })
+      .end('{"error":{"message":"slow","details":"down"}}'),
+  silent: () => writeFileSync(join(bundle.folder, 'asked'), ''),
   other: (response) => response.writeHead(404, { 'content-type': 'text/plain' }).end('404 page not found'),
   moved: (response) => response.writeHead(302, { location: '/page/login' }).end(),
   cut(response) {
@@ -141,6 +149,28 @@ test('an address that is no API is told from what the API does not have', async 
   })
 })
 
+test.each(['status', 'groups', 'ls', `show ${id}`, 'runs show r', 'drop --topic orders --reason x --yes'])(
+  'JSON of another service is no answer to %s',
+  async (command) => {
+    expect(await run(`dlq ${command}`, 'json')).toEqual({
+      ...{ code: 69, stdout: '', stderr: `dlq: ${address}/json answers, and is no API of dlq-manager\n` },
+    })
+  },
+)
+
+test('a fault of another service is said in one line', async () => {
+  expect(await run('dlq status', 'refusal')).toMatchObject({ code: 1, stderr: 'dlq: slow\n' })
+})
+
+test.each([
+  ['INT', 130],
+  ['TERM', 143],
+])('SIG%s ends a command with %i, as a shell has it', async (signal, code) => {
+  const line = `dlq status & until [ -e asked ]; do sleep 0.05; done; kill -${signal} $!; wait $!`
+  expect(await run(line, 'silent')).toEqual({ code, stdout: '', stderr: '' })
+  rmSync(join(bundle.folder, 'asked'))
+})
+
 test('a table is as wide as the window is by then', () => {
   let columns = 80
   const terminal: Partial<Terminal> = {
@@ -166,5 +196,7 @@ test('who waits for a run is not sent away by an API that is started anew', asyn
 test('who watches new dead letters neither, and sees each once, from the time of the API on', async () => {
   const { code, stdout, stderr } = await run('dlq tail --since 1m --limit 2', 'storing')
   expect([code, stdout.match(/one|two/g), stderr]).toEqual([0, ['one', 'two'], ''])
-  expect(asked.find((url) => url.includes('/messages?'))).toContain('from=2026-01-06T09%3A59%3A00.000Z')
+  expect(asked.find((url) => url.startsWith('/storing/api/v1/messages?'))).toContain(
+    'from=2026-01-06T09%3A59%3A00.000Z',
+  )
 })

@@ -1,6 +1,7 @@
 // What every command works with: the API of its context, and how its answer is shown.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createDlqClient, DlqApiError, type DlqClient } from 'dlq-client/api-client.ts'
+import { createDlqClient, DlqApiError, type DlqClient, dataOf } from 'dlq-client/api-client.ts'
+import type { components } from 'dlq-client/api-types.ts'
 import { exactJson } from 'dlq-client/json/exact-json.ts'
 import { type Context, chooseContext } from './config/contexts.ts'
 import { tokenOf } from './config/token.ts'
@@ -86,6 +87,14 @@ export function openSession(
       }
     },
   }
+}
+
+/** Who asks, by their token. @throws {CliError} where something else answers JSON to everything */
+export async function askMe({ api, context }: Session): Promise<components['schemas']['Me']> {
+  const me = await dataOf(api.GET('/api/v1/me'))
+  if (me.role === undefined)
+    throw new CliError(exitCodes.unavailable, `${context.api} answers, and is no API of dlq-manager`)
+  return me
 }
 
 /**

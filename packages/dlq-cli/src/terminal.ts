@@ -14,7 +14,7 @@ export type Terminal = {
   interactive: boolean
   confirm(question: string): Promise<boolean>
   ask(question: string): Promise<string>
-  /** Aborted by Ctrl-C. */
+  /** Aborted by Ctrl-C, or by SIGTERM: then that is its reason. */
   signal: AbortSignal
 }
 

@@ -65,7 +65,8 @@ export class DlqApiError extends Error {
     this.status = status
     this.code = error?.code ?? null
     this.requestId = error?.request_id ?? null
-    this.details = error?.details ?? []
+    // A proxy may have details of its own.
+    this.details = Array.isArray(error?.details) ? error.details : []
   }
 }
 

@@ -204,6 +204,34 @@ test('what is said of topics is asked for again while the page is open', async (
   const again = page.waitForResponse('**/api/v1/status')
   await page.clock.fastForward(6000)
   await again
+  const original_topic = 'browser-asked-again'
+  await insertMessageRow(console_.sql, { original_topic, consumer_group: 'billing' })
+  await page.goto(`${console_.fleet.open}/console/topics/${original_topic}`)
+  await page.getByRole('table', { name: 'Consumer groups that failed' }).getByText('billing').waitFor()
+  await insertMessageRow(console_.sql, { original_topic, consumer_group: 'shipping' })
+  await page.clock.fastForward(61_000)
+  await page.getByRole('table', { name: 'Consumer groups that failed' }).getByText('shipping').waitFor()
+})
+
+test('the messages of a run are listed to their end', async () => {
+  const id = await insertMessageRow(console_.sql, { original_topic: 'browser-run-items', status: 'DEAD' })
+  const answer = await fetch(`${console_.fleet.open}/api/v1/runs`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ kind: 'retry', selection: { ids: [id] } }),
+  })
+  const run = (await answer.json()) as { id: string }
+  await console_.sql`
+    insert into dlq.dlq_run_skipped (run_id, message_id, reason)
+    select ${run.id}, gen_random_uuid(), 'dead' from generate_series(1, 204)`
+  const page = await console_.open(`/runs/${run.id}?outcome=skipped`)
+  const more = page.getByRole('button', { name: 'More of them' })
+  const links = page.locator('#items a[href*="/messages/"]')
+  await more.waitFor()
+  expect(await links.count()).toBe(200)
+  await more.click()
+  await more.waitFor({ state: 'detached' })
+  expect(await links.count()).toBeGreaterThan(203)
 })
 
 test('the row that the keys have come to is in sight, below the bar on top, and is opened by Enter', async () => {

@@ -236,4 +236,17 @@ test('a dialog keeps the focus and the keys until it is closed, and says that wh
   await dialog.getByText('Pause retries of browser-refusals?').waitFor()
   await page.keyboard.press('Escape')
   await hasFocus('Run now…')
+  // What fails after the dialog was left is said all the same.
+  const late = Promise.withResolvers<void>()
+  await page.route('**/cron/archive/run', async (route) => {
+    await late.promise
+    await route.abort('connectionreset')
+  })
+  await ask.press('Enter')
+  await go.press('Enter')
+  await dialog.getByText('Asking …').waitFor()
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  late.resolve()
+  await page.getByText('It may have been done all the same: the API does not answer').waitFor()
 })

@@ -1,8 +1,11 @@
-// One line at the bottom, for "copied" and for "undo". Nothing that matters is said only here.
+// One line at the bottom, for "copied", for "undo", and for a fault whose place on the page was left. Nothing else that
+// matters is said only here.
 
 import { type ReactNode, useEffect } from 'react'
+import { changeWords, faultOf } from '../data/faults.ts'
 import { createStore, useStore } from '../data/store.ts'
 import { Button } from './controls/button.tsx'
+import { DirectedText } from './show/directed-text.tsx'
 import styles from './toasts.module.css'
 
 type Toast = { text: ReactNode; undo?: () => void; ms: number }
@@ -11,6 +14,12 @@ export const toast = createStore<Toast | null>(null)
 
 export function say(text: ReactNode, undo?: () => void): void {
   toast.set({ text, ms: undo === undefined ? 3000 : 10_000, ...(undo === undefined ? {} : { undo }) })
+}
+
+/** Why a change was not made that nobody waits for any more. */
+export function sayFault(error: unknown): void {
+  const fault = faultOf(error)
+  toast.set({ text: <DirectedText text={`${changeWords(fault)}: ${fault.message}`} />, ms: 10_000 })
 }
 
 export function Toasts() {

@@ -19,6 +19,11 @@ export function isAnswerLost({ status }: PageFault): boolean {
   return withoutAnswer.has(status)
 }
 
+/** What begins the sentence about a change that failed. */
+export function changeWords(fault: PageFault): string {
+  return isAnswerLost(fault) ? 'It may have been done all the same' : 'Not done'
+}
+
 /** Answers that another request would not change. */
 export function isFinal(error: unknown): boolean {
   return error instanceof DlqApiError && error.status >= 400 && error.status < 500 && error.status !== 429

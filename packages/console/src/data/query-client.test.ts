@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { notifyManager, QueryObserver } from '@tanstack/react-query'
+import { MutationObserver, notifyManager, QueryObserver } from '@tanstack/react-query'
 import { DlqApiError } from 'dlq-client/api-client.ts'
 import { expect, test } from 'vitest'
 import { createQueryClient, readingAgain, untilKnown } from './query-client.ts'
@@ -7,7 +7,7 @@ import { createQueryClient, readingAgain, untilKnown } from './query-client.ts'
 const refused = (status: number) => new DlqApiError(status, { error: { message: 'no', details: [] } })
 
 test('why nothing could be read stays while it is asked again, until there is an answer, or what is known is dropped', async () => {
-  const client = createQueryClient()
+  const client = createQueryClient({ onLeftFault: expect.unreachable })
   let answer: () => Promise<string> = () => Promise.reject(refused(404))
   const observer = new QueryObserver(client, { queryKey: ['thing'], queryFn: () => sleep(5).then(() => answer()) })
   const seen: string[] = []
@@ -34,7 +34,9 @@ test('why nothing could be read stays while it is asked again, until there is an
 })
 
 test('what could not be read is asked for again by itself, unless the answer would be the same', () => {
-  const { refetchInterval } = createQueryClient().defaultQueryOptions({ queryKey: ['thing'] })
+  const { refetchInterval } = createQueryClient({ onLeftFault: expect.unreachable }).defaultQueryOptions({
+    queryKey: ['thing'],
+  })
   const isAskedAgain = (state: object) => (refetchInterval as (query: object) => unknown)({ state }) !== false
   expect(isAskedAgain({ data: undefined, error: refused(503) })).toBe(true)
   expect(isAskedAgain({ data: undefined, error: refused(429) })).toBe(true)
@@ -52,7 +54,7 @@ test('what every page needs is asked for until it is known, but not while somebo
 })
 
 test('a change waits for what is read again, unless the API is away: then its fault is told at once', async () => {
-  const client = createQueryClient()
+  const client = createQueryClient({ onLeftFault: expect.unreachable })
   let reads = 0
   const observer = new QueryObserver(client, { queryKey: ['thing', 1], queryFn: async () => ++reads })
   const stop = observer.subscribe(() => {})
@@ -66,4 +68,26 @@ test('a change waits for what is read again, unless the API is away: then its fa
   await sleep(5)
   expect(observer.getCurrentResult().data).toBe(4)
   stop()
+})
+
+test('a change that fails after what asked for it was left is told of; one that gave way to the next is not', async () => {
+  const told: Error[] = []
+  const client = createQueryClient({ onLeftFault: (fault) => told.push(fault) })
+  const change = async (ends: 'watched' | 'left' | 'followed', fault: Error | null) => {
+    const observer = new MutationObserver(client, {
+      mutationFn: () => sleep(5).then(() => (fault === null ? 'done' : Promise.reject(fault))),
+    })
+    const leave = observer.subscribe(() => {})
+    const asked = observer.mutate().catch(() => {})
+    if (ends === 'left') leave()
+    if (ends === 'followed') observer.reset()
+    await asked
+  }
+  await change('watched', refused(409))
+  await change('followed', refused(409))
+  await change('left', null)
+  expect(told).toEqual([])
+  const fault = refused(403)
+  await change('left', fault)
+  expect(told).toEqual([fault])
 })

@@ -1,6 +1,6 @@
 // What has been asked, how old it may be, and what happens when the answer is a fault.
 
-import { type Query, QueryCache, QueryClient, type QueryKey } from '@tanstack/react-query'
+import { type Mutation, MutationCache, type Query, QueryCache, QueryClient, type QueryKey } from '@tanstack/react-query'
 import { faultOf, isFinal } from './faults.ts'
 
 const againMs = 15_000
@@ -12,8 +12,10 @@ const againMs = 15_000
 export const untilKnown = ({ state: { data, error } }: { state: { data?: unknown; error: unknown } }) =>
   data === undefined && !isFinal(error) ? 5000 : false
 
-export function createQueryClient(): QueryClient {
+/** `onLeftFault` gets the fault of a change whose dialog or page was left before its answer came. */
+export function createQueryClient({ onLeftFault }: { onLeftFault: (fault: Error) => void }): QueryClient {
   return new QueryClient({
+    mutationCache: tellingLeftFaults(onLeftFault),
     queryCache: keepingFaults(),
     defaultOptions: {
       queries: {
@@ -46,6 +48,17 @@ function keepingFaults(): QueryCache {
     if (!error) faults.delete(query)
     else if (action.type !== 'fetch') faults.set(query, error)
     else if (query.state.data === undefined) query.setState({ error, status: 'error' })
+  })
+  return cache
+}
+
+/** A change that gives way to the next one of its component is not left: the component tells of it. */
+function tellingLeftFaults(tell: (fault: Error) => void): MutationCache {
+  const cache = new MutationCache()
+  const left = new WeakSet<Mutation>()
+  cache.subscribe((event) => {
+    if (event.type === 'observerRemoved' && !event.observer.hasListeners()) left.add(event.mutation)
+    if (event.type === 'updated' && event.action.type === 'error' && left.has(event.mutation)) tell(event.action.error)
   })
   return cache
 }

@@ -1,6 +1,14 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { filterOf, parseSearch, pinnedSearch, printSearch, requestFilter, unknownNames } from './addresses.ts'
+import {
+  addressWith,
+  filterOf,
+  parseSearch,
+  pinnedSearch,
+  printSearch,
+  requestFilter,
+  unknownNames,
+} from './addresses.ts'
 
 test('what is printed into an address is read from it again, whatever the values hold', () => {
   const name = fc.stringMatching(/^[a-z_]{1,12}$/).filter((text) => text !== '__proto__')
@@ -17,6 +25,15 @@ test('an address reads like the query of the API', () => {
     '?status=DEAD,PENDING&topic=orders/eu&q=a+b',
   )
   expect(parseSearch('?status=DEAD&status=PENDING')).toEqual({ status: 'DEAD,PENDING' })
+})
+
+test('the address of a page without a filter ends with the page', () => {
+  expect(addressWith('https://dlq.example.com/console/messages?q=a#b', '')).toBe(
+    'https://dlq.example.com/console/messages',
+  )
+  expect(addressWith('https://dlq.example.com//console/messages', '?q=b')).toBe(
+    'https://dlq.example.com//console/messages?q=b',
+  )
 })
 
 test('a parameter that is no filter is kept out of requests, and is named', () => {

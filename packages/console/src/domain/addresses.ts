@@ -17,6 +17,12 @@ export function printSearch(search: Readonly<Record<string, unknown>>): string {
   return parts.length === 0 ? '' : `?${parts.join('&')}`
 }
 
+/** The address of a page with another query, or with none; what stands behind its `#` is left out. */
+export function addressWith(page: string, query: string): string {
+  const { origin, pathname } = new URL(page)
+  return `${origin}${pathname}${query}`
+}
+
 function encode(text: string): string {
   return encodeURIComponent(text.toWellFormed()).replace(/%(2C|3A|2F|40|20)/g, (all, hex: string) =>
     hex === '20' ? '+' : decodeURIComponent(all),

@@ -4,7 +4,7 @@ import { createTwoFilesPatch } from 'diff'
 import { DlqApiError, dataOf } from 'dlq-client/api-client.ts'
 import { defineCommand, onCall, withOutput } from '../define-command.ts'
 import { CliError, exitCodes } from '../exit-codes.ts'
-import { count, plainLines } from '../output/words.ts'
+import { count, plain, plainLines } from '../output/words.ts'
 import type { CommonOptions, Session } from '../session.ts'
 import { openInEditor, storeEdited, textOf } from './editor.ts'
 import { bytesOf } from './show.ts'
@@ -65,7 +65,7 @@ export function addEdit(program: Command): void {
     // Whatever becomes of the retry.
     terminal.note('it is changed')
     const sent = await dataOf(api.POST('/api/v1/dlq/messages/{id}/retry', { params: { path }, body }))
-    await session.print(sent, ({ message }) => message)
+    await session.print(sent, ({ message }) => plain(message))
     if (sent.status === 'RESOLVED' || sent.status === 'RETRYING' || sent.status === 'PENDING') return
     return exitCodes.failed
   })

@@ -12,6 +12,24 @@ type Group = components['schemas']['ErrorGroup']
 type Change = NonNullable<paths['/api/v1/groups/{id}']['patch']['requestBody']>['content']['application/json']
 type State = Group['state']
 
+type Page = components['schemas']['GetGroupsAnswer']
+type PageQuery = NonNullable<paths['/api/v1/groups']['get']['parameters']['query']>
+
+/** The most that the API gives at once. */
+const pageSize = 100
+
+/** The first `limit` groups, as one page. */
+async function readGroups({ api }: Session, { limit, ...filter }: PageQuery & { limit: number }): Promise<Page> {
+  const groups: Group[] = []
+  for (let cursor: string | null = null; ; ) {
+    const query = { ...filter, limit: Math.min(limit - groups.length, pageSize), ...(cursor !== null && { cursor }) }
+    const page: Page = await dataOf(api.GET('/api/v1/groups', { params: { query } }))
+    groups.push(...page.groups)
+    cursor = page.next_cursor
+    if (cursor === null || groups.length >= limit) return { ...page, groups }
+  }
+}
+
 export function addGroups(program: Command): void {
   const groups = withWatch(
     withOutput(
@@ -37,7 +55,7 @@ export function addGroups(program: Command): void {
         ...(options.topic !== undefined && { dlq_topic: options.topic }),
         ...(options.q !== undefined && { q: options.q }),
       }
-      const page = await dataOf(session.api.GET('/api/v1/groups', { params: { query } }))
+      const page = await readGroups(session, query)
       await session.print(page, ({ groups }) => groupTable(groups, session))
       session.noteMore(page.next_cursor)
     }),

@@ -1,5 +1,7 @@
 // `--curl`: the request as a shell command, with $API and $TOKEN in the place of the address and the token.
 
+import { plainJson } from './words.ts'
+
 /** Thrown in the place of an answer; the command ends there. */
 export class CurlPrinted extends Error {}
 
@@ -10,7 +12,7 @@ export async function curlOf(request: Request, api: string): Promise<string> {
   for (const [name, value] of request.headers)
     words.push(name === 'authorization' ? '-H "Authorization: Bearer $TOKEN"' : `-H ${quoted(`${name}: ${value}`)}`)
   const body = await request.text()
-  if (body !== '') words.push(`--data-binary ${quoted(body)}`)
+  if (body !== '') words.push(`--data-binary ${quoted(plainJson(body))}`)
   return words.join(' ')
 }
 

@@ -1,7 +1,7 @@
 // What went wrong, in the API's words, beside what failed: the faults of single fields, the request's id, and a way on.
 
 import { useState } from 'react'
-import { faultOf, isAnswerLost } from '../../data/faults.ts'
+import { changeWords, faultOf, isAnswerLost } from '../../data/faults.ts'
 import { serverTime } from '../../data/server-clock.ts'
 import { Button } from '../controls/button.tsx'
 import { DirectedText } from './directed-text.tsx'
@@ -80,10 +80,10 @@ function TryAgain({ onRetry }: { onRetry: () => unknown }) {
 }
 
 /** Why a change was not made, as far as that is known; nothing where there was no fault. */
-export function ChangeFault({ error, what = 'Not done' }: { error: unknown; what?: string }) {
+export function ChangeFault({ error, what }: { error: unknown; what?: string }) {
   if (error === null) return null
   const fault = faultOf(error)
-  return <FaultText fault={fault} what={isAnswerLost(fault) ? 'It may have been done all the same' : what} />
+  return <FaultText fault={fault} what={what === undefined || isAnswerLost(fault) ? changeWords(fault) : what} />
 }
 
 type QueryProps = {

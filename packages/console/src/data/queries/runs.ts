@@ -1,6 +1,6 @@
 // Bulk runs.
 
-import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { dataOf } from 'dlq-client/api-client.ts'
 import type { components } from 'dlq-client/api-types.ts'
 import { exactDiffs } from '../../domain/run-draft.ts'
@@ -87,14 +87,16 @@ export function runListQuery(query: { status?: string; kind?: string; page?: str
   })
 }
 
-/** `ended`: null while the run is active; then how its messages stand, because they come back after its end too. */
-export function runItemsQuery(id: string, outcome: string, ended: string | null) {
-  return queryOptions({
-    queryKey: ['run', id, 'items', outcome, ended],
-    queryFn: async ({ signal }) => {
-      const query = { outcome: outcome as 'waiting', limit: 200, show: 'message' as const }
-      return (await dataOf(api.GET('/api/v1/runs/{id}/items', { params: { path: { id }, query }, signal }))).items
+export function runItemsQuery(id: string, outcome: string) {
+  return infiniteQueryOptions({
+    queryKey: ['run', id, 'items', outcome],
+    queryFn: ({ signal, pageParam }) => {
+      const after = pageParam === null ? {} : { after: pageParam }
+      const query = { outcome: outcome as 'waiting', limit: 200, show: 'message' as const, ...after }
+      return dataOf(api.GET('/api/v1/runs/{id}/items', { params: { path: { id }, query }, signal }))
     },
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.next_after,
     placeholderData: keepPreviousData,
   })
 }

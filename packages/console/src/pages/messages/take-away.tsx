@@ -5,12 +5,12 @@ import { Menu } from '../../components/controls/menu.tsx'
 import { useKeys } from '../../components/keys.ts'
 import { copyText } from '../../components/toasts.tsx'
 import { serverNow } from '../../data/server-clock.ts'
-import { filterOf, pinnedSearch, printSearch, requestFilter, type Search } from '../../domain/addresses.ts'
+import { addressWith, filterOf, pinnedSearch, printSearch, requestFilter, type Search } from '../../domain/addresses.ts'
 import { ExportMenu } from './export-menu.tsx'
 
 export function TakeAway({ search }: { search: Search }) {
   const now = () => new Date(serverNow())
-  const copy = (query: string, what: string) => void copyText(new URL(query || '?', window.location.href).href, what)
+  const copy = (query: string, what: string) => void copyText(addressWith(window.location.href, query), what)
   const copyPinned = () => copy(printSearch(pinnedSearch(search, now())), 'the link')
   const isLive = printSearch(pinnedSearch(search, now())) !== printSearch(search)
   useKeys({ 'Shift+y': copyPinned })

@@ -1,6 +1,6 @@
 // One run as it goes: what it does, why it stands still, how to stop it; and afterwards whether what it sent stayed away.
 
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Button, buttonClass } from '../../components/controls/button.tsx'
@@ -25,14 +25,17 @@ import { useMissingRole } from '../../data/session.ts'
 import { ineligibleWords, leftAloneWords, searchOfSelection } from '../../domain/run-draft.ts'
 import { runStages, runVerdict } from '../../domain/run-verdict.ts'
 import { activeStatuses, leftWords, partsOf, progressWords, runTitle, totalText } from '../../domain/runs.ts'
-import { counted } from '../../domain/words.ts'
 import { RateChart } from './rate-chart.tsx'
 import styles from './run.module.css'
 import { SelectionText } from './selection-text.tsx'
 
 const route = getRouteApi('/runs/$id')
-/** After its end, what it sent may still come back. */
 const watchedMs = 10 * 60_000
+
+/** After its end, what it sent may still come back. */
+function isWatched({ ended_at: at }: Run): boolean {
+  return at === null || serverNow() - Date.parse(at) <= watchedMs
+}
 
 export function RunPage() {
   const { id } = route.useParams()
@@ -41,10 +44,7 @@ export function RunPage() {
   const now = useNow()
   const query = useQuery({
     ...runQuery(id),
-    refetchInterval: (state) => {
-      const endedAt = state.state.data?.ended_at
-      return endedAt != null && serverNow() - Date.parse(endedAt) > watchedMs ? false : live
-    },
+    refetchInterval: ({ state: { data } }) => (data === undefined || isWatched(data) ? live : false),
   })
   const run = query.data
   useRunEvents(id, run !== undefined && activeStatuses.has(run.status))
@@ -105,7 +105,7 @@ export function RunPage() {
           {totalText(run.arrived_since)} more came in since it began; they are not part of it.
         </p>
       ) : null}
-      <Items run={run} outcome={outcome} active={active} />
+      <Items run={run} outcome={outcome} />
     </>
   )
 }
@@ -277,12 +277,16 @@ function detailWords({ outcome, detail }: RunItem): string | null {
   return outcome === 'skipped' && detail !== null ? leftAloneWords(detail) : detail
 }
 
-function Items({ run, outcome, active }: { run: Run; outcome: string; active: boolean }) {
-  const { id, progress } = run
+function Items({ run, outcome }: { run: Run; outcome: string }) {
+  const { id } = run
   const navigate = useNavigate({ from: '/runs/$id' })
   const live = useLive(5000)
-  const ended = active ? null : `${progress.resolved} ${progress.failed} ${progress.failed_again}`
-  const items = useQuery({ ...runItemsQuery(id, outcome, ended), refetchInterval: active ? live : false })
+  const list = useInfiniteQuery({
+    ...runItemsQuery(id, outcome),
+    // All of its pages are read again: of more of them, less often.
+    refetchInterval: ({ state }) => (live !== false && isWatched(run) ? live * (state.data?.pages.length ?? 1) : false),
+  })
+  const items = list.data?.pages.flatMap((page) => page.items) ?? []
   return (
     <Section
       title="Its messages"
@@ -297,13 +301,13 @@ function Items({ run, outcome, active }: { run: Run; outcome: string; active: bo
         />
       }
     >
-      <QueryFault query={items} what="They cannot be read" />
-      {items.data?.length === 0 && !items.isPlaceholderData ? (
+      <QueryFault query={list} what="They cannot be read" />
+      {list.data !== undefined && items.length === 0 && !list.isPlaceholderData ? (
         <p className={styles.quiet}>None {outcomeWords(outcome)}.</p>
       ) : null}
-      <HiddenNote of={items.data?.flatMap((item) => [item, item.message]) ?? []} />
-      <ul className={styles.items} data-dim={items.isPlaceholderData}>
-        {items.data?.slice(0, 200).map((item) => (
+      <HiddenNote of={items.flatMap((item) => [item, item.message])} />
+      <ul className={styles.items} data-dim={list.isPlaceholderData}>
+        {items.map((item) => (
           <li key={item.id}>
             <Link to="/messages/$id" params={{ id: item.id }} search={{}}>
               <code>{item.message?.key?.value ?? item.id.slice(-12)}</code>
@@ -315,8 +319,10 @@ function Items({ run, outcome, active }: { run: Run; outcome: string; active: bo
           </li>
         ))}
       </ul>
-      {items.data !== undefined && items.data.length >= 200 ? (
-        <p className={styles.quiet}>{counted(200, 'message')} are shown; there may be more.</p>
+      {list.hasNextPage ? (
+        <Button onPress={() => void list.fetchNextPage()} isPending={list.isFetchingNextPage}>
+          {list.isFetchingNextPage ? 'Loading …' : 'More of them'}
+        </Button>
       ) : null}
     </Section>
   )

@@ -56,7 +56,10 @@ function Whole({ topic, lastKnown }: { topic: Topic; lastKnown: ReactNode }) {
   const { topic: name, kind, counts, found, ingestion, counterparts } = topic
   const now = useNow()
   const status = useStatus()
-  const routes = useQuery(routesQuery(kind === 'dlq' ? { dlq_topic: name } : { original_topic: name }))
+  const routes = useQuery({
+    ...routesQuery(kind === 'dlq' ? { dlq_topic: name } : { original_topic: name }),
+    refetchInterval: useLive(60_000),
+  })
   const admin = useMissingRole('sys_admin')
   const held = status.data?.held_topics.find(({ topic }) => topic === name)?.reason ?? null
   const clock = ingestion?.loss_clock ?? null

@@ -16,8 +16,11 @@ import styles from './topics.module.css'
 
 const maxGroups = 8
 
+/** Both parts below ask it, and are answered once. */
+const useTopicFacets = (topic: string) => useQuery({ ...topicFacetsQuery(topic), refetchInterval: useLive(60_000) })
+
 export function TopicGroups({ topic, kind }: { topic: string; kind: TopicKind }) {
-  const facets = useQuery(topicFacetsQuery(topic))
+  const facets = useTopicFacets(topic)
   const ids = facets.data?.facets.group_id?.flatMap(({ value }) => (value === null ? [] : [value])).slice(0, maxGroups)
   const filter = kind === 'dlq' ? { dlq_topic: topic } : { ids: (ids ?? []).join(',') }
   const known = kind === 'dlq' || (ids ?? []).length > 0
@@ -55,7 +58,7 @@ export function TopicGroups({ topic, kind }: { topic: string; kind: TopicKind })
 }
 
 export function ConsumerGroups({ topic }: { topic: string }) {
-  const facets = useQuery(topicFacetsQuery(topic))
+  const facets = useTopicFacets(topic)
   const groups = facets.data?.facets.consumer_group ?? []
   if (facets.error !== null)
     return (

@@ -1,13 +1,12 @@
 // `dlq login` and `dlq context`: the deployments that this person works with.
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { dataOf } from 'dlq-client/api-client.ts'
 import { type Context, checkedApi, readContexts, writeContexts } from '../../config/contexts.ts'
 import { defineCommand, runtimeOf } from '../../define-command.ts'
 import { CliError, exitCodes } from '../../exit-codes.ts'
 import { table } from '../../output/table.ts'
 import { plain } from '../../output/words.ts'
-import { openSession } from '../../session.ts'
+import { askMe, openSession } from '../../session.ts'
 
 export function addLogin(program: Command): void {
   const login = defineCommand(program, 'login <api>', {
@@ -38,12 +37,9 @@ export function addLogin(program: Command): void {
     const name = options.name ?? new URL(api).host
     const before = readContexts(terminal.env)
     // Saved once it is accepted: a token that is mistyped does not replace one that works.
-    const { api: client } = openSession(terminal, {}, { name, ...context })
-    const { actor, role } = await dataOf(client.GET('/api/v1/me'))
-    // Whatever answers JSON to everything.
-    if (role === undefined) throw new CliError(exitCodes.unavailable, `${api} answers, and is no API of dlq-manager`)
+    const { actor, role } = await askMe(openSession(terminal, {}, { name, ...context }))
     writeContexts(terminal.env, { current: name, contexts: { ...before.contexts, [name]: context } })
-    await terminal.write(`${name} is the current context: ${api}, as ${plain(actor)} (${role})\n`)
+    await terminal.write(`${name} is the current context: ${api}, as ${plain(actor)} (${plain(role)})\n`)
   })
 
   const context = defineCommand(program, 'context', {

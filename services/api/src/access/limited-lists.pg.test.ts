@@ -111,6 +111,30 @@ test('attempts of others are passed over without a word about them', async () =>
   expect(second).toMatchObject({ attempts: [{ message_id: idAt(0) }], pagination: { next_cursor: null } })
 })
 
+test('messages that a run has and its caller sees no more are not listed, whatever became of them', async () => {
+  const [run] = await database.sql`
+    insert into dlq.dlq_runs (
+      kind, actor, selection, scope, cutoff, until_id, matched, matched_relation, on_refailure, max_refailure)
+    values ('retry', 'orders', '{"filter":{"topic":"orders"}}', array['orders*'], now(), ${idAt(9)}, 6, 'eq', 'continue', 1)
+    returning id`
+  for (const [at, topic] of ['orders', 'pay'].entries()) {
+    await insert(at, topic, { run_id: run!.id })
+    for (const minute of [at + 2, at + 4]) await insert(minute, topic)
+    await database.sql`
+      insert into dlq.dlq_run_skipped (run_id, message_id, reason) values (${run!.id}, ${idAt(at + 2)}, 'dead')`
+    await database.sql`
+      insert into dlq.dlq_attempts (message_id, number, attempt_id, run_id, outcome, settled_at, failed_again_at)
+      values (${idAt(at + 4)}, 1, ${idAt(at + 4)}, ${run!.id}, 'published', now(), now())`
+  }
+  await database.sql`
+    insert into dlq.dlq_attempts (message_id, number, attempt_id, run_id, outcome, settled_at, failed_again_at)
+    values (${idAt(6)}, 1, ${idAt(6)}, ${run!.id}, 'published', now(), now())`
+  const seen = async (query: string) =>
+    (await get(`runs/${run!.id}/items?${query}`)).items.map(({ id }: { id: string }) => id)
+  expect(await seen('')).toEqual([idAt(0), idAt(2), idAt(4)])
+  expect(await seen('verdict=came_back')).toEqual([idAt(4)])
+})
+
 describe('many messages of others', () => {
   beforeEach(async () => {
     await insert(0, 'orders', { status: 'DEAD' })

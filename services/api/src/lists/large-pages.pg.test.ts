@@ -38,6 +38,18 @@ test('large payloads are complete, in pages of both kinds', async () => {
       (JSON.parse(body) as PageBody).messages.map(({ payload }) => (payload as { text: string }).text.length),
     ).toEqual([300_000, 300_000, 300_000])
   }
+  const ids = await database.sql<{ id: string }[]>`
+    update dlq.dlq_messages set status = 'RESOLVED' where original_topic = 'large' returning id`
+  await database.sql`
+    select dlq.archive_messages(${database.sql.array(ids.map(({ id }) => id))}::uuid[], now() + interval '1 hour')`
+  for (const path of ['messages?archived=true&topic=large', 'messages/export?archived=true&topic=large&format=json']) {
+    const body = JSON.parse(await (await request(`GET /api/v1/${path}`)).text())
+    const messages: { payload: { text: string } }[] = body.messages ?? body
+    expect(
+      messages.map(({ payload }) => payload.text.length),
+      path,
+    ).toEqual([300_000, 300_000, 300_000])
+  }
 })
 
 test('a long page holds megabytes of payloads and error texts at most, and shows all of them', async () => {

@@ -37,11 +37,27 @@ test('a sender’s bodies wait for room in their order, and those of others go o
   expect(begun).toEqual(['a1', 'b1', 'a2', 'a3'])
 })
 
+test('a sender has no more room for having given some of it back', async () => {
+  const { take, begun } = bodies({ perActor: 10, inAll: 25 })
+  const [first, second] = [await take('a1', 5), await take('a2', 5)]
+  first.giveBack()
+  take('a3', 10)
+  await tick()
+  expect(begun).toEqual(['a1', 'a2'])
+  second.giveBack()
+  await tick()
+  expect(begun).toEqual(['a1', 'a2', 'a3'])
+})
+
 test('a body that is smaller than it might have been gives the rest back', async () => {
   const { take, begun } = bodies({ perActor: 10, inAll: 10 })
   const first = await take('a1', 10)
   take('b1', 6)
   first.shrink(3)
+  await tick()
+  expect(begun).toEqual(['a1', 'b1'])
+  first.giveBack()
+  take('c1', 10)
   await tick()
   expect(begun).toEqual(['a1', 'b1'])
 })
@@ -69,6 +85,9 @@ test('who gives up leaves the place, and more than a hundred of one sender do no
   // Ten have room of the sender's, and wait for room of all.
   for (let n = 0; n < 110; n++) take('c', 1)
   await expect(take('c', 1)).rejects.toMatchObject({ code: 'SYS_DLQ_TOO_MANY_REQUESTS' })
+  // For room of all more than a hundred may wait, of many senders.
+  for (const sender of 'defghijklmn') for (let n = 0; n < 10; n++) take(sender, 1)
+  await tick()
   expect(begun).toEqual(['a1', 'b1 refused', 'c refused'])
 })
 
@@ -78,6 +97,7 @@ test('who gives up waiting lets a smaller one go on, and gives all of its room b
   const gone = new AbortController()
   const given = take('b1', 10, gone.signal)
   take('c1', 6)
+  await tick()
   gone.abort()
   await expect(given).rejects.toMatchObject({ code: 'SYS_DLQ_TOO_MANY_REQUESTS' })
   expect(begun).toEqual(['a1', 'b1 refused', 'c1'])

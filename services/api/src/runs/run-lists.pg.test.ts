@@ -56,7 +56,10 @@ test('the messages of a run are paged both ways, counted by outcome, and describ
     (await answerOf(request(`GET /api/v1/runs/${id}/items?outcome=waiting&limit=2${query}`))).body as Items
   const first = await items('')
   expect(first).toMatchObject({
-    items: [{ id: good[0] }, { id: good[1] }],
+    items: [
+      { id: good[0], detail: 'pending' },
+      { id: good[1], detail: 'pending' },
+    ],
     counts: { waiting: 3, resolved: 0, failed: 0, failed_again: 0, skipped: 1 },
     next_after: good[1],
     previous_before: null,
@@ -78,7 +81,7 @@ test('the messages of a run are paged both ways, counted by outcome, and describ
 
 test('the messages of a run are asked for by what became of them, page by page', async () => {
   const ids = []
-  for (let n = 0; n < 5; n += 1) ids.push(await insert({ consumer_group: 'billing' }))
+  for (let n = 0; n < 7; n += 1) ids.push(await insert({ consumer_group: 'billing' }))
   ids.sort()
   const id = await begin({ selection: { ids } })
   await database.sql`
@@ -93,7 +96,9 @@ test('the messages of a run are asked for by what became of them, page by page',
       insert into dlq.dlq_attempts ${database.sql({
         ...{ message_id: message, number: 1, attempt_id: crypto.randomUUID(), run_id: id, outcome: 'published' },
         ...{ target_topic: 'orders', target_partition: 0, target_offset: offset, settled_at: new Date() },
-        failed_again_at: offset === 4 ? new Date() : null,
+        // The commit of the sixth was not answered, and yet it was sent.
+        ...(offset >= 5 && { outcome: 'failed', error: 'no answer' }),
+        ...([4, 5].includes(offset) && { failed_again_at: new Date(), failed_again_message: 'down again' }),
       })}`
   }
   type Items = { items: object[]; next_after: string | null; previous_before: string | null }
@@ -111,10 +116,27 @@ test('the messages of a run are asked for by what became of them, page by page',
   expect(second).toMatchObject({ items: [{ id: ids[2] }], next_after: null, previous_before: ids[2] })
   expect((await items(`verdict=passed&limit=2&before=${ids[2]}`)).items).toEqual(first.items)
   expect((await items('verdict=sent')).items).toMatchObject([{ id: ids[3] }])
-  expect((await items('verdict=came_back')).items).toMatchObject([{ id: ids[4], outcome: 'failed_again' }])
+  const cameBack = ids.slice(4, 6).map((id) => ({ id, outcome: 'failed_again', detail: 'down again' }))
+  expect((await items('verdict=came_back')).items).toMatchObject(cameBack)
   // By its outcome each message is listed once.
   expect((await items('outcome=resolved')).items).toMatchObject(ids.slice(0, 4).map((id) => ({ id })))
-  expect((await items('outcome=failed_again')).items).toMatchObject([{ id: ids[4] }])
-  expect((await items('')).items).toHaveLength(5)
+  expect((await items('outcome=failed_again')).items).toMatchObject(cameBack)
+  expect((await items('outcome=failed')).items).toMatchObject([{ id: ids[6], detail: 'no answer' }])
+  expect((await items('')).items).toHaveLength(7)
   expect((await request(`GET /api/v1/runs/${id}/items?verdict=passed&outcome=resolved`)).status).toBe(400)
+})
+
+test('a verdict is looked for among twenty thousand messages at a time, in both directions', async () => {
+  const run = await begin({ selection: { ids: [await insert({})] } })
+  const idOf = (n: number) => `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`
+  await database.sql`
+    insert into dlq.dlq_attempts (message_id, number, attempt_id, run_id, outcome, settled_at, failed_again_at)
+    select id::uuid, 1, id::uuid, ${run}, 'published', now(), case when n = 20001 then now() end
+    from generate_series(1, 20001) n cross join lateral (select '00000000-0000-7000-8000-' || lpad(n::text, 12, '0') as id) ids`
+  const items = async (query: string) =>
+    (await answerOf(request(`GET /api/v1/runs/${run}/items?verdict=came_back${query}`))).body
+  expect(await items('')).toMatchObject({ items: [], next_after: idOf(20_000), previous_before: null })
+  const found = { items: [{ id: idOf(20_001) }] }
+  expect(await items(`&after=${idOf(20_000)}`)).toMatchObject({ ...found, next_after: null })
+  expect(await items(`&before=${idOf(20_002)}`)).toMatchObject({ ...found, previous_before: idOf(2) })
 })

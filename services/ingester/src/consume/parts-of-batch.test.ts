@@ -41,6 +41,18 @@ test('a larger one is divided at the bound, and a record that is too large is a 
   ])
 })
 
+test('each part has the bytes of its own records, and none is empty where the first record is too large', () => {
+  const parts = [
+    ...partsOfBatch(batchOf([500, 60, 30, 30].map((bytes, at) => message(at, bytes))), { maxBytes: 100, around: 1 }),
+  ]
+  expect(offsetsOf(parts)).toEqual([
+    [0, [0], 1],
+    [1, [1, 2], 3],
+    [3, [3], 4],
+  ])
+  expect(parts.map(({ bytes }) => bytes)).toEqual([501, 92, 31])
+})
+
 test('many small records are divided by their number', () => {
   const batch = batchOf(Array.from({ length: 5 }, (_, at) => message(at, 1)))
   expect(offsetsOf(partsOfBatch(batch, { maxRecords: 2 }))).toEqual([

@@ -41,6 +41,9 @@ test('slots that ask for a topic at the same time fail once, and not in a row', 
   // One that began after them.
   clock.ms = 35_000
   expect(cooldown.failed('orders', { ...failure, tookMs: 9000 })).toBe(30_000)
+  // One that asked beside that.
+  clock.ms = 36_000
+  expect(cooldown.failed('orders', { ...failure, tookMs: 9000 })).toBe(30_000)
 })
 
 test('what is sent to a troubled topic ends its trouble: it is not left alone, and its next failure is the first again', () => {
@@ -64,6 +67,7 @@ test('a topic that Kafka cannot take records for is listed, until something was 
   const held = { reason: 'Kafka cannot take them now: no leader', since: new Date(0) }
   cooldown.failed('orders', failure)
   cooldown.cannotTake('payments', failure.error)
+  expect(cooldown.has('payments')).toBe(true)
   cooldown.add('paused')
   expect(cooldown.list()).toEqual([
     { topic: 'orders', ...held },

@@ -30,6 +30,7 @@ describe('detectors', () => {
       '•••, •••. •••!',
     )
     expect(masked('from DE89 3704 0044 0532 0130 00 to a friend', 'iban')).toBe('from ••• to a friend')
+    expect(masked('AZ21NABZ00000000137010001944', 'iban')).toBe('•••')
     expect(masked('DE88370400440532013000 DE893704004405320130', 'iban')).toBe(
       'DE88370400440532013000 DE893704004405320130',
     )
@@ -49,8 +50,18 @@ describe('detectors', () => {
     ['41111111111111111123', false],
     ['1708425000001232', false],
     ['0111222233334446', false],
+    ['14111111111111111', false],
   ])('card of 13 to 19 digits that begins with 2 to 9: %s is one: %s', (digits, isCard) => {
     expect(masked(digits, 'card')).toBe(isCard ? hiddenMark : digits)
+  })
+
+  test('of a text that was cut, what begins behind the shown part is hidden, and what is cut in two', () => {
+    const cut = (text: string, shown: number) => createTextMask(['email'])!(text, shown)
+    expect([cut('no stock', 8), cut('no stock', 3), cut('to a@b.example now', 5)]).toEqual([
+      'no stock',
+      'no •••',
+      'to •••',
+    ])
   })
 
   test('patterns that are called as what every object has', () => {

@@ -107,6 +107,8 @@ describe('masks of JSON', () => {
     expect(masked(inText({ body: JSON.stringify(order) }), '/body/body/customer/email').json).toBe(
       inText({ body: JSON.stringify(after) }),
     )
+    for (const space of [' ', '\\r\\n', '\\t'])
+      expect(masked(`["${space}{\\"email\\":1}"]`, '/**/email').hidden).toEqual(['/*'])
     for (const text of [inText({ n: 1 }), '{"body":"[INFO] email"}', '{"body":"{\\"email\\":"}'])
       expect(masked(text, '/**/email')).toEqual({ json: text, hidden: [] })
   })
@@ -116,14 +118,24 @@ describe('masks of JSON', () => {
     const masked = JSON.parse(maskJson(JSON.stringify([...texts, 'text']), stateOf({ hide: ['/**/email'] })).json)
     expect(masked.indexOf(hiddenMark)).toBe(5000)
     expect(masked.slice(5000)).toEqual([...Array.from({ length: 1000 }, () => hiddenMark), 'text'])
+    // The text around them is one of them.
+    const around = JSON.stringify([JSON.stringify(texts)])
+    const [held] = JSON.parse(maskJson(around, stateOf({ hide: ['/**/email'] })).json)
+    expect(JSON.parse(held).indexOf(hiddenMark)).toBe(4999)
   })
 
   test('spaces stay, and a nested place is named from the outside to the inside', () => {
-    const text = ' { "none" : [ ] , "a" : [ { "b" : { } , "c" : { "d" : 1 } } ] }\n'
-    expect(maskJson(text, stateOf({ hide: ['/a/*/c/d'] }))).toEqual({
+    const text = ' {\r\n "none" : [ ] ,\t"a" : [ { "b" : { } , "c/d" : { "e" : 1\r\n} } ] }\n'
+    expect(maskJson(text, stateOf({ hide: ['/a/*/c~1d/e'] }))).toEqual({
       json: text.replace('1', '"•••"'),
-      hidden: ['/a/*/c/d'],
+      hidden: ['/a/*/c~1d/e'],
     })
+  })
+
+  test('take no bracket and no quote within a text for an end', () => {
+    const hidden = stateOf({ hide: ['/a'] })
+    for (const inner of ['{"x":"}","y":["]"]}', '["\\\\","]"]', '"\\"}"', `"${'long '.repeat(9)}\\\\"`])
+      expect(maskJson(`{"a":${inner},"b":1}`, hidden).json, inner).toBe('{"a":"•••","b":1}')
   })
 
   test('hide a member whose name is written with escapes, and every one of a name that repeats', () => {
@@ -151,7 +163,23 @@ describe('masks of JSON', () => {
   })
 
   test('refuse what is no JSON', () => {
-    for (const text of ['', '{', '{"a":1', '[1', '{"a" 1}', '"a', '1 2', '{"a":}', '{"a":1 "c":2}', '[1 2]', '{"b":[1'])
+    for (const text of [
+      '',
+      '{',
+      '{"a":1',
+      '[1',
+      '{"a" 1}',
+      '"a',
+      '1 2',
+      '{"a":}',
+      '{"a":1 "c":2}',
+      '[1 2]',
+      '{"b":[1',
+      '{"a";1}',
+      '["";2]',
+      '{"a":"";"b":2}',
+      '{1":2}',
+    ])
       expect(() => maskJson(text, stateOf({ hide: ['/b'] })), text).toThrow(SyntaxError)
   })
 })
@@ -169,6 +197,16 @@ describe('what asks for hidden values', () => {
     )
     expect(asksForHidden('"a"', stateOf({ hide: ['/*'] }))).toBe(true)
     expect([{ body: '{"iban":1}' }, { body: '{"n":1}' }, { body: '{"iban":' }].map(asks)).toEqual([true, false, false])
+  })
+
+  test('a place of which only something beneath is shown may have a hidden value of its own', () => {
+    const state = stateOf({ shows: [['/a/b']] })
+    const asks = (filter: unknown) => asksForHidden(JSON.stringify(filter), state)
+    expect([{ a: 5 }, { a: [5] }, { a: {} }, { a: { b: 5 } }].map(asks)).toEqual([true, true, false, false])
+    const value = { b: 5 }
+    expect(patchesHidden([{ op: 'replace', path: '/a', value }], state)).toBe('/a')
+    expect(patchesHidden([{ op: 'test', path: '/a', value }], state)).toBeNull()
+    expect(patchesHidden([{ op: 'replace', path: '/a/b', value }], state)).toBeNull()
   })
 
   test('a filter that is allowed finds the same, whatever the hidden values are', () => {
@@ -212,6 +250,13 @@ describe('what asks for hidden values', () => {
     [{ op: 'move', from: '/customer/email', path: '/note' }, '/customer/email'],
   ] as const)('the patch %j overlaps at %s', (operation, found) => {
     expect(patchesHidden([operation], state)).toBe(found)
+  })
+
+  test('of what a mask with ** names beneath, a place is changed where only the ** leads to it', () => {
+    const refused = (path: string, hide: string) => patchesHidden([{ op: 'remove', path }], stateOf({ hide: [hide] }))
+    expect(refused('/order/bank', '/**/bank/iban')).toBe('/order/bank')
+    expect(refused('/order', '/**/bank/iban')).toBeNull()
+    expect(refused('/order/bank', '/**/*/iban')).toBeNull()
   })
 
   test.each(['/lines/0/price', '/lines/-/price', '/lines/1/price'])(
@@ -260,7 +305,10 @@ describe('pseudonyms of keys', () => {
     for (const other of [
       'sealed:',
       'customer-7',
+      sealed.replace('sealed:', 'signed:'),
       `${sealed}A`,
+      // The same bytes, written in another way.
+      `${sealed}=`,
       sealed.replace(/.$/, (last) => (last === 'A' ? 'Q' : 'A')),
     ])
       expect(seal.open(other), other).toBeNull()
@@ -296,6 +344,11 @@ describe('masks of topics', () => {
     // The same original topic, with and without a DLQ topic that has masks.
     const paths = masks.maskOf({ original_topic: 'orders.us', dlq_topic: 'x.dlq' })!.paths!
     expect(maskJson('{"sum":4}', paths).json).toBe('{"sum":"•••"}')
+  })
+
+  test('two topics are not taken for two others whose names are the same in a row', () => {
+    expect(masks.maskOf({ original_topic: 'a', dlq_topic: 'b.dlq' })).not.toBeNull()
+    expect(masks.maskOf({ original_topic: 'ab.', dlq_topic: 'dlq' })).toBeNull()
   })
 
   test('without entries there are none', () => {

@@ -13,10 +13,18 @@ test('the headers of the failure are scrubbed, and neither coordinates nor copie
     ...['error', 'kafka_dlt-exception-message', 'dead-letter-reason', '__connect.errors.exception.stacktrace'],
     ...['dlq-original-topic', 'kafka_dlt-original-consumer-group', 'retry_topic-attempts', 'dlq-message-id'],
     ...['springDeserializerExceptionValue', 'deserialization-failure-data', 'customer'],
+    ...['dlq-attempt', 'x-original-timestamp-type'],
+    ...['original_topic', 'original_partition', 'original_offset', 'original_key'],
   ]
   const scrubbed = scrub(names.map((name) => [name, Buffer.from(said)]))
   expect(scrubbed.isScrubbed).toBe(true)
-  expect(textsOf(scrubbed)).toEqual([...Array(4).fill('•••'), ...Array(7).fill(said)])
+  expect(textsOf(scrubbed)).toEqual([...Array(4).fill('•••'), ...Array(13).fill(said)])
+})
+
+test.each(['errorMessage', 'errorStacktrace'] as const)('a failure is scrubbed where only its %s is', (part) => {
+  const context = { ...nothingSaid, [part]: 'to a@b.example' }
+  const scrubbed = scrubFailure({ context, headers: [] }, { names: ['email'], family: 'plain-error' })
+  expect(scrubbed).toEqual({ context: { ...nothingSaid, [part]: 'to •••' }, headers: [], isScrubbed: true })
 })
 
 test('nothing found leaves the very headers that were given', () => {

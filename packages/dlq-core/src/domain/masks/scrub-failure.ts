@@ -34,7 +34,7 @@ function scrubberOf(names: readonly string[]): TextMask {
 /** Where the record failed, and how often: what retries, comparisons and routes are decided by. */
 const isCoordinate = /(?:^|[-_.])(?:topic|partition|offset|timestamp|timestamp-type|group|attempts?|count|id)$/
 /** Copies of key and value, which are the record's and not the failure's. */
-const isCopy = /^(?:springDeserializerException|deserialization-failure-|original_key$|source_key$)/
+const isCopy = /^(?:springDeserializerException|deserialization-failure-|original_key$)/
 
 /**
  * @param names what to look for; not empty

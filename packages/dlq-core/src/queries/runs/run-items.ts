@@ -118,7 +118,7 @@ export async function listItemsByVerdict(
         m.consumer_group, a.target_topic, a.target_partition, a.target_offset, a.settled_at, a.failed_again_at,
         a.confirmed_at) v
       where v.verdict = ${verdict}
-        ${scope === null ? sql`` : sql`and m.id is not null and ${messageInScope(sql, scope, 'm.')}`}
+        ${scope === null ? sql`` : sql`and ${messageInScope(sql, scope, 'm.')}`}
       order by a.message_id ${order} limit ${limit}
     ) found on true`
   const items = rows.flatMap(({ judged: _, edge: _edge, ...item }) =>

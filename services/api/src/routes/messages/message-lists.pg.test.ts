@@ -207,7 +207,21 @@ describe('an export', () => {
 
     const csv = await exported('status=PENDING&format=csv')
     expect(csv.text.split('\r\n')).toHaveLength(stored.length + 2)
-    expect(csv.response.headers.get('content-type')).toContain('text/csv')
+    expect(csv.response.headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present')
+  })
+
+  test('holds what stands behind more messages than one statement looks at', async () => {
+    const add = (retries: number, count: number) => database.sql`
+      insert into dlq.dlq_messages (original_topic, error_message, retry_count)
+      select 'orders', 'e', ${retries} from generate_series(1, ${count}::int)`
+    for (const [retries, count] of [
+      [1, 1],
+      [0, 20_010],
+      [2, 1],
+    ] as const)
+      await add(retries, count)
+    const { text } = await exported('retry_count_min=1&format=json')
+    expect(JSON.parse(text)).toMatchObject([{ retry_count: 2 }, { retry_count: 1 }])
   })
 
   test('without messages is an empty file of its format', async () => {

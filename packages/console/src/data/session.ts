@@ -64,6 +64,11 @@ export const configQuery = queryOptions({
   refetchInterval: (query) => untilKnown(query) || 10 * 60_000,
 })
 
+/** The templates of `console.links`. */
+export function useToolTemplates(): ConsoleConfig['links'] {
+  return useQuery(configQuery).data?.links ?? {}
+}
+
 export const meQuery = queryOptions({
   queryKey: ['me'],
   queryFn: async (): Promise<Me> => {

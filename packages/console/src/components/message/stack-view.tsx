@@ -8,6 +8,7 @@ import { Button } from '../controls/button.tsx'
 import { DirectedText } from '../show/directed-text.tsx'
 import { LongWords } from '../show/long-words.tsx'
 import { copyText } from '../toasts.tsx'
+import { FrameLink } from '../tool-links.tsx'
 import styles from './message.module.css'
 
 /** A recursion without end has 1,024 frames, which say no more than the first ones, and push the value out of sight. */
@@ -73,7 +74,9 @@ function Frames({ frames, most, onAll }: FramesProps) {
             {run.frames.map((frame, place) => (
               <li key={`${place} ${frame.text}`} title={namedSteering(frame.text)}>
                 <code>
-                  <DirectedText text={shortFrame(frame.text)} />
+                  <FrameLink frame={frame.text}>
+                    <DirectedText text={shortFrame(frame.text)} />
+                  </FrameLink>
                 </code>
               </li>
             ))}

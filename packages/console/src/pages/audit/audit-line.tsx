@@ -5,6 +5,7 @@ import { ChevronRight } from 'lucide-react'
 import { Button } from '../../components/controls/button.tsx'
 import { Time } from '../../components/show/time.tsx'
 import { copyText } from '../../components/toasts.tsx'
+import { TicketText } from '../../components/tool-links.tsx'
 import type { AuditEntry } from '../../data/queries/audit.ts'
 import { actionWords, targetName } from '../../domain/audit/audit-words.ts'
 import { isChanged } from '../../domain/audit/read-audit.ts'
@@ -36,7 +37,11 @@ export function AuditLine({ entry, groupTitle, open, onToggle }: Props) {
         <span className={styles.what}>
           <strong>{actor}</strong> {actionWords(action)} <Target entry={entry} groupTitle={groupTitle} />
           {topic === null || target_type === 'topic' ? null : <span className={styles.quiet}> · {topic}</span>}
-          {reason === null ? null : <span className={styles.reason}>{reason}</span>}
+          {reason === null ? null : (
+            <span className={styles.reason}>
+              <TicketText text={reason} />
+            </span>
+          )}
         </span>
       </div>
       {open ? (

@@ -16,6 +16,7 @@ import { StatusBadge } from '../../components/show/status.tsx'
 import { Strip } from '../../components/show/strip.tsx'
 import { Time } from '../../components/show/time.tsx'
 import { copyText } from '../../components/toasts.tsx'
+import { TicketText } from '../../components/tool-links.tsx'
 import { faultOf } from '../../data/faults.ts'
 import { useLive, useSlow } from '../../data/live.ts'
 import { groupQuery, openGroupsQuery } from '../../data/queries/groups.ts'
@@ -154,7 +155,11 @@ export function GroupPage() {
         </Button>
       </ActionBar>
       {pausing === null ? null : <PauseDialog topic={pausing} what="retries" onClose={() => setPausing(null)} />}
-      {note === null ? null : <p className={styles.note}>Note: {note}</p>}
+      {note === null ? null : (
+        <p className={styles.note}>
+          Note: <TicketText text={note} />
+        </p>
+      )}
       <Facets
         filter={{ group_id: id }}
         onNarrow={(added) => void navigate({ to: '/messages', search: { group_id: id, ...added } })}

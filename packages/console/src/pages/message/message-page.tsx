@@ -16,15 +16,18 @@ import { Notice, PageHead, Section, Skeleton, Verdict } from '../../components/s
 import { StatusBadge } from '../../components/show/status.tsx'
 import { Time } from '../../components/show/time.tsx'
 import { copyText } from '../../components/toasts.tsx'
+import { ToolLink } from '../../components/tool-links.tsx'
 import { faultOf } from '../../data/faults.ts'
 import { useLive, useNow, useSlow } from '../../data/live.ts'
 import { useMessage } from '../../data/queries/content/masked.ts'
 import { auditQuery, editsQuery, type MessageDetail } from '../../data/queries/messages.ts'
+import { useToolTemplates } from '../../data/session.ts'
 import { settings } from '../../data/settings.ts'
 import { useStore } from '../../data/store.ts'
 import { parseSearch } from '../../domain/addresses.ts'
 import { whatNext } from '../../domain/message-words.ts'
 import { hiddenParts } from '../../domain/payload/hidden-parts.ts'
+import { addressIn, valuesOf } from '../../domain/system/tool-links.ts'
 import { counted, headOf, shortClass } from '../../domain/words.ts'
 import { MaskNotice } from './mask-notice.tsx'
 import { MessageActions } from './message-actions.tsx'
@@ -240,6 +243,7 @@ function Around({ message }: { message: MessageDetail }) {
             Same error group
           </Link>
         )}
+        <ToolLinks message={message} />
         {place === null || original.partition === null ? null : (
           <Link
             to="/messages"
@@ -255,5 +259,17 @@ function Around({ message }: { message: MessageDetail }) {
         )}
       </div>
     </Section>
+  )
+}
+
+function ToolLinks({ message }: { message: MessageDetail }) {
+  const { trace, logs } = useToolTemplates()
+  const values = valuesOf(message)
+  const [traceAt, logsAt] = [addressIn(trace, values), addressIn(logs, values)]
+  return (
+    <>
+      {traceAt === null ? null : <ToolLink href={traceAt}>Its trace</ToolLink>}
+      {logsAt === null ? null : <ToolLink href={logsAt}>Logs</ToolLink>}
+    </>
   )
 }

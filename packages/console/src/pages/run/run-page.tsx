@@ -14,6 +14,7 @@ import { ActionBar, Notice, PageHead, Section, Skeleton, Verdict } from '../../c
 import { ProgressBar, ProgressLegend } from '../../components/show/progress.tsx'
 import { Time } from '../../components/show/time.tsx'
 import { say } from '../../components/toasts.tsx'
+import { TicketText } from '../../components/tool-links.tsx'
 import { faultOf } from '../../data/faults.ts'
 import { useLive, useNow, useSlow } from '../../data/live.ts'
 import { changeGroup } from '../../data/queries/groups.ts'
@@ -73,7 +74,11 @@ export function RunPage() {
       >
         <p className={styles.quiet}>
           <SelectionText selection={run.selection} /> · by {run.actor}, <Time at={run.created_at} />
-          {run.reason === null ? '' : `: “${run.reason}”`}
+          {run.reason === null ? null : (
+            <>
+              : “<TicketText text={run.reason} />”
+            </>
+          )}
           {run.force ? ' · forced' : ''}
         </p>
         <Verdict dim={query.isError}>{runVerdict(run, now)}</Verdict>

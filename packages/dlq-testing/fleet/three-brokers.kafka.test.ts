@@ -1,4 +1,4 @@
-// Three brokers, of which one or another refuses or answers late: what a retrier sends still stands in Kafka once.
+// One of three brokers refuses, or answers late: what a retrier sends still stands in Kafka once.
 import { randomUUID } from 'node:crypto'
 import { DlqError } from 'dlq-core/runtime/errors.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'

@@ -76,11 +76,12 @@ await runService(
     const metrics = createRetrierMetrics(registry)
     const breaker = createReportedBreaker({ metrics, log })
     const refusal = createRefusal()
+    const fault = () => breaker.fault() ?? refusal.fault()
     const readiness = createReadiness({
       database: () => pingForChanges(sql),
       ...(admin && {
         kafka: () => admin.connect().then(() => admin.describeCluster()),
-        publishing: faultFree(() => breaker.fault() ?? refusal.fault()),
+        publishing: faultFree(fault),
       }),
     })
     const policies = createPolicySource({ sql, log, configured: policyLayersOf(config) })
@@ -195,6 +196,7 @@ await runService(
         metrics,
         breaker,
         refusal,
+        fault,
         tracing,
         log,
         signal,

@@ -48,6 +48,8 @@ export type RetryForeverDeps = {
   metrics: RetrierMetrics
   breaker: Breaker
   refusal: Refusal
+  /** Why nothing can be sent now, by one or the other. */
+  fault: () => string | null
   tracing: Tracing
   log: Log
   signal: AbortSignal
@@ -75,7 +77,7 @@ const transactionTimeoutMs = 60_000
 
 /** Retries due messages until the signal aborts. Without Kafka it only tells others that it publishes nothing. */
 export async function retryForever(deps: RetryForeverDeps): Promise<void> {
-  const { sql, kafka, metrics, breaker, refusal, log, signal, settings, retrierId } = deps
+  const { sql, kafka, metrics, fault, log, signal, settings, retrierId } = deps
   const publishMode = publishModeOf(kafka, settings)
   const holds = createTopicHolds({
     now: monotonicNow,
@@ -88,8 +90,7 @@ export async function retryForever(deps: RetryForeverDeps): Promise<void> {
   const note = async () => {
     const held = [...holds.list(), ...cooldown.list()]
     metrics.heldTopics.set(held.length)
-    const fault = breaker.fault() ?? refusal.fault()
-    await noteRetrier(sql, { id: retrierId, publishes: publishMode, fault, held })
+    await noteRetrier(sql, { id: retrierId, publishes: publishMode, fault: fault(), held })
     return { more: false }
   }
   log.info({ retrierId, publishes: publishMode }, 'retrier_started')

@@ -1,7 +1,8 @@
 // Links to other tools, where `console.links` has templates for them.
 
 import type { ReactNode } from 'react'
-import { useToolTemplates } from '../data/session.ts'
+import { toolTemplates } from '../data/session.ts'
+import { useStore } from '../data/store.ts'
 import { addressIn, placeOfFrame, ticketParts } from '../domain/system/tool-links.ts'
 
 /** Just what it holds where there is no address. */
@@ -16,7 +17,7 @@ export function ToolLink({ href, children }: { href: string | null; children: Re
 
 /** A text that people wrote; the tickets that it names are links. */
 export function TicketText({ text }: { text: string }) {
-  const { ticket } = useToolTemplates()
+  const { ticket } = useStore(toolTemplates)
   if (ticket == null) return text
   return ticketParts(text).map(({ text, isTicket }, at) => (
     <ToolLink key={`${at} ${text}`} href={isTicket ? addressIn(ticket, { ticket: text }) : null}>
@@ -27,7 +28,7 @@ export function TicketText({ text }: { text: string }) {
 
 /** A frame of a stack trace; a link where it names a line. */
 export function FrameLink({ frame, children }: { frame: string; children: ReactNode }) {
-  const { source } = useToolTemplates()
+  const { source } = useStore(toolTemplates)
   const place = source == null ? null : placeOfFrame(frame)
   return <ToolLink href={place === null ? null : addressIn(source, place)}>{children}</ToolLink>
 }

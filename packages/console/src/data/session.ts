@@ -6,6 +6,7 @@ import type { Deployment } from '../domain/system/deployments.ts'
 import { rawRequest, signInNeeded } from './api.ts'
 import { untilKnown } from './query-client.ts'
 import { preferSettings } from './settings.ts'
+import { createStore } from './store.ts'
 
 export type Role = 'sys_auditor' | 'sys_operator' | 'sys_admin'
 
@@ -42,6 +43,9 @@ const withoutServer: ConsoleConfig = {
   deployments: [],
 }
 
+/** The templates of `console.links`. A store, because each frame of a trace and each row of a list asks for them. */
+export const toolTemplates = createStore<ConsoleConfig['links']>({})
+
 let build: string | null = null
 
 /** The build of this page: the one that the server had when it was loaded. */
@@ -57,17 +61,13 @@ export const configQuery = queryOptions({
     if (!response.ok || !response.headers.get('content-type')?.includes('json')) return withoutServer
     const config = { ...withoutServer, ...((await response.json()) as Partial<ConsoleConfig>) }
     build ??= config.build
+    toolTemplates.set(config.links)
     preferSettings({ payloads: config.payloads })
     return config
   },
   staleTime: 60_000,
   refetchInterval: (query) => untilKnown(query) || 10 * 60_000,
 })
-
-/** The templates of `console.links`. */
-export function useToolTemplates(): ConsoleConfig['links'] {
-  return useQuery(configQuery).data?.links ?? {}
-}
 
 export const meQuery = queryOptions({
   queryKey: ['me'],

@@ -55,7 +55,7 @@ export type KafkaClusterOptions = {
 }
 
 const ids = [1, 2, 3]
-/** A topic whose partitions 0, 1 and 2 are led by brokers 1, 2 and 3, each of which has a copy. */
+/** Brokers 1, 2 and 3 lead its partitions 0, 1 and 2. Each broker has a copy of each partition. */
 export function spreadTopic(topic: string) {
   const replicaAssignment = ids.map((_, partition) => ({
     partition,

@@ -51,6 +51,12 @@ test('a frame without a line has no place', () => {
   expect(placeOfFrame('at jdk.internal.Reflect.invoke(Native Method)')).toBeNull()
 })
 
+test.each(['a', 'a.', 'a:', '.a:1'])('a frame of 64 KiB of "%s" takes no time', (text) => {
+  const began = performance.now()
+  placeOfFrame(text.repeat(65_536 / text.length))
+  expect(performance.now() - began).toBeLessThan(1000)
+})
+
 test('tickets in a text', () => {
   const tickets = (text: string) => ticketParts(text).flatMap(({ text, isTicket }) => (isTicket ? [text] : []))
   expect(tickets('OPS-4711: deployed, see PAY2-1 and (X1-9)')).toEqual(['OPS-4711', 'PAY2-1', 'X1-9'])

@@ -50,7 +50,8 @@ function traceId(headers: NonNullable<Located['headers']>): string | null {
 
 /** What the template `source` may name, of a frame of a stack trace; null where it names no line. */
 export function placeOfFrame(frame: string): Values | null {
-  const [, file, line] = /([^\s()"/\\]+\.\w+)(?:", line |:line |:)(\d+)/.exec(frame) ?? []
+  // A name has a bound: without one, a long line without a place would take time that grows with its square.
+  const [, file, line] = /([^\s()"/\\]{1,200}\.\w+)(?:", line |:line |:)(\d+)/.exec(frame) ?? []
   return file === undefined ? null : { file, line: line! }
 }
 

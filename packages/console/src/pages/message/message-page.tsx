@@ -21,7 +21,7 @@ import { faultOf } from '../../data/faults.ts'
 import { useLive, useNow, useSlow } from '../../data/live.ts'
 import { useMessage } from '../../data/queries/content/masked.ts'
 import { auditQuery, editsQuery, type MessageDetail } from '../../data/queries/messages.ts'
-import { useToolTemplates } from '../../data/session.ts'
+import { toolTemplates } from '../../data/session.ts'
 import { settings } from '../../data/settings.ts'
 import { useStore } from '../../data/store.ts'
 import { parseSearch } from '../../domain/addresses.ts'
@@ -263,7 +263,7 @@ function Around({ message }: { message: MessageDetail }) {
 }
 
 function ToolLinks({ message }: { message: MessageDetail }) {
-  const { trace, logs } = useToolTemplates()
+  const { trace, logs } = useStore(toolTemplates)
   const values = valuesOf(message)
   const [traceAt, logsAt] = [addressIn(trace, values), addressIn(logs, values)]
   return (

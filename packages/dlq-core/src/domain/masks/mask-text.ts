@@ -5,8 +5,8 @@ import { RE2JS } from 're2js'
 import { hiddenMark } from './mask-json.ts'
 
 /**
- * The text with "•••" in place of what was found. `shown`: what begins behind so many characters is hidden, too. Of a text
- * that was cut, something to be hidden may be cut in two.
+ * The text with "•••" in place of what was found. It is hidden from `shown` characters on: the end of a text that was cut
+ * may be a part of something to hide.
  */
 export type TextMask = (text: string, shown?: number) => string
 
@@ -55,8 +55,8 @@ export function createTextMask(names: readonly string[], patience: Patience = { 
 }
 
 /**
- * Looks for places in so many characters: what writers of records send must not take the time of others. A longer text that
- * has something to hide is hidden from some place on. `has` tells whether it has, and much faster than where.
+ * Looks for places in the first `maxChars` characters: a writer of records must not take the time of others. A longer text
+ * is hidden from some place on, if it has something to hide. `has` tells whether it has, and much faster than where.
  */
 function searching(find: Find, { maxChars, has }: { maxChars: number; has: (text: string) => boolean }): Find {
   return (text) => {

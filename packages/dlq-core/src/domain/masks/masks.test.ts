@@ -199,7 +199,7 @@ describe('what asks for hidden values', () => {
     expect([{ body: '{"iban":1}' }, { body: '{"n":1}' }, { body: '{"iban":' }].map(asks)).toEqual([true, false, false])
   })
 
-  test('a place of which only something beneath is shown may have a hidden value of its own', () => {
+  test('a place may have a hidden value of its own where something beneath it is shown', () => {
     const state = stateOf({ shows: [['/a/b']] })
     const asks = (filter: unknown) => asksForHidden(JSON.stringify(filter), state)
     expect([{ a: 5 }, { a: [5] }, { a: {} }, { a: { b: 5 } }].map(asks)).toEqual([true, true, false, false])

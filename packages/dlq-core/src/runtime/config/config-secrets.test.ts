@@ -79,7 +79,7 @@ describe('secrets', () => {
     }
   })
 
-  test('of which only the hash is known end at a date of the calendar', () => {
+  test('that stand as hashes end at a date of the calendar', () => {
     const token = { name: 'a', sha256: '0'.repeat(64), role: 'sys_admin', expires_at: '2026-02-30T00:00:00Z' }
     const faults = ['auth.tokens.0.expires_at: must be a time such as 2027-01-31T00:00:00Z']
     expect(() => load({ yaml: JSON.stringify({ auth: { tokens: [token] } }) })).toThrow(

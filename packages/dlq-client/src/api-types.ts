@@ -10329,6 +10329,7 @@ export interface operations {
             query?: {
                 /** @description One or more states, repeated or with commas. */
                 state?: ("open" | "snoozed" | "ignored" | "resolved") | ("open" | "snoozed" | "ignored" | "resolved")[];
+                /** @description Groups of this DLQ topic. `with`, `consumer_group` and `sort` then look at its messages alone. */
                 dlq_topic?: string;
                 /** @description Text within the title, in any case. */
                 q?: string;

@@ -16,7 +16,7 @@ import { keepReason, lastReasons, printDraftHash, readDraftHash } from '../../da
 import { faultOf, isAnswerLost, type PageFault } from '../../data/faults.ts'
 import { useSettled, useSlow } from '../../data/live.ts'
 import { groupQuery, useGroupTitle } from '../../data/queries/groups.ts'
-import { startRun, surveyRun } from '../../data/queries/runs.ts'
+import { idempotencyKey, newKey, startRun, surveyRun } from '../../data/queries/runs.ts'
 import { serverNow } from '../../data/server-clock.ts'
 import { configQuery, meQuery, useMissingRole } from '../../data/session.ts'
 import {
@@ -45,6 +45,7 @@ export function DraftPage() {
   const hash = readDraftHash(useLocation().hash)
   // One moment for the whole draft: what is started is what was looked at.
   const [openedAt] = useState(() => new Date(serverNow()))
+  const [key] = useState(newKey)
   const draft = readDraft(search, openedAt, hash.ids)
   const [reason, setReason] = useState(hash.reason)
   const [typed, setTyped] = useState('')
@@ -93,7 +94,9 @@ export function DraftPage() {
   const start = useMutation({
     mutationKey: ['start'],
     mutationFn: () =>
-      startRun(requestText(runRequest(draft, { reason: reason.trim(), all, eligible, matched }), hash.patch)),
+      startRun(requestText(runRequest(draft, { reason: reason.trim(), all, eligible, matched }), hash.patch), key),
+    retry: (failures, error) => failures < 2 && isAnswerLost(faultOf(error)),
+    retryDelay: 1000,
     onSuccess: async (run) => {
       keepReason(reason.trim())
       await client.invalidateQueries({ queryKey: ['runs'] })
@@ -237,6 +240,7 @@ export function DraftPage() {
 
 /** What is known after a start without a run: an answer may be lost where the run is not. */
 function notStarted(fault: PageFault): string {
+  if (fault.details.some(({ field }) => field === idempotencyKey)) return 'An earlier attempt has started one'
   return isAnswerLost(fault)
     ? 'It may have started all the same: look at the runs before you start it again'
     : 'Not started'

@@ -1,6 +1,5 @@
 // Change, review, save and retry. What was typed is never lost: not by a fault, and not by somebody else's change.
 
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useBlocker, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Form } from 'react-aria-components'
@@ -11,11 +10,9 @@ import { useKeys } from '../../components/keys.ts'
 import { ChangeFault } from '../../components/show/fault.tsx'
 import { ActionBar, Notice } from '../../components/show/page.tsx'
 import { dropEdit, keepEdit } from '../../data/drafts/edit-drafts.ts'
-import { keepReason, lastReasons } from '../../data/drafts/run-drafts.ts'
+import { lastReasons } from '../../data/drafts/run-drafts.ts'
 import { faultOf } from '../../data/faults.ts'
-import { useUnmask } from '../../data/queries/content/masked.ts'
-import { changeMessage, type MessageDetail, retryMessage } from '../../data/queries/messages.ts'
-import { readingAgain } from '../../data/query-client.ts'
+import type { MessageDetail } from '../../data/queries/messages.ts'
 import { useMissingRole } from '../../data/session.ts'
 import { cellFaults, type EditDraft, editRequest } from '../../domain/payload/edit-draft.ts'
 import { faultWords, jsonFault } from '../../domain/payload/json-fault.ts'
@@ -26,6 +23,7 @@ import styles from './edit.module.css'
 import { EditParts } from './edit-parts.tsx'
 import { Review } from './review.tsx'
 import { Saved } from './saved.tsx'
+import { useSave } from './use-save.ts'
 
 type Props = {
   message: MessageDetail
@@ -48,15 +46,12 @@ type Props = {
 
 export function EditSteps(props: Props) {
   const { message, etag, stored, begin, isKept, isStale, oneLine, decoded, whyFile, onRestart } = props
-  const client = useQueryClient()
   const navigate = useNavigate()
   const refusal = useMissingRole('sys_operator')
-  const unmask = useUnmask(message.id)
   const [typed, setTyped] = useState(begin)
   const [compact, setCompact] = useState(oneLine)
   const [reviewing, setReviewing] = useState(false)
   const [reason, setReason] = useState('')
-  const [answered, setAnswered] = useState(false)
   const { id, status, retryable } = message
   const force = status === 'DEAD' || !retryable
   const draft = { ...typed, value: typed.value !== null && compact ? onOneLine(typed.value) : typed.value }
@@ -77,27 +72,7 @@ export function EditSteps(props: Props) {
     keepEdit(id, etag, next)
   }
 
-  const settled = readingAgain(client, [['message', id]])
-  // A question of its own: what is saved stays saved, whatever becomes of it.
-  const sending = useMutation({
-    mutationFn: (newTag: string | null) =>
-      retryMessage(id, { force, reason: reason.trim() || 'changed and sent again', etag: newTag }),
-    onSettled: (data, error) => {
-      setAnswered(true)
-      return settled(data, error)
-    },
-  })
-  const save = useMutation({
-    mutationFn: async ({ send, reencode = false }: { send: boolean; reencode?: boolean }) => {
-      const given = reason.trim()
-      const asked = { ...(reencode ? { reencode } : {}), ...(given === '' ? {} : { reason: given }) }
-      const newTag = await changeMessage(id, { ...request, ...asked }, { etag, unmask })
-      dropEdit(id)
-      keepReason(given)
-      if (send) sending.mutate(newTag)
-    },
-    onSettled: settled,
-  })
+  const { save, sending, isBusy, isDone } = useSave({ id, etag, force, reason: reason.trim(), request })
   const left = changed && !save.isSuccess
   const whyForced = status === 'DEAD' ? 'it is DEAD' : 'a plain retry is refused'
   useBlocker({
@@ -119,8 +94,7 @@ export function EditSteps(props: Props) {
     },
   })
 
-  const isBusy = save.isPending || sending.isPending
-  if (save.isSuccess && (answered || !save.variables.send))
+  if (isDone)
     return (
       <Saved
         before={message}

@@ -20,7 +20,7 @@ const filters: readonly (readonly [keyof Filter, string, string])[] = [
   ['key', '<key>', 'the key: text, or base64:…'],
   ['partition', '<number>', 'the partition of the original record'],
   ['offset_from', '<offset>', 'its offset, at least'],
-  ['offset_to', '<offset>', 'its offset, below'],
+  ['offset_to', '<offset>', 'its offset, at most'],
   ['from', '<time>', 'stored at or after: a moment, or -24h, -10m'],
   ['to', '<time>', 'stored before'],
   ['arrived_from', '<time>', 'written to its DLQ topic at or after'],

@@ -7018,6 +7018,7 @@ export interface operations {
     getMessages: {
         parameters: {
             query?: {
+                /** @description One or more statuses, repeated or with commas. */
                 status?: ("PENDING" | "RETRYING" | "RESOLVED" | "DEAD") | ("PENDING" | "RETRYING" | "RESOLVED" | "DEAD")[];
                 /** @description A topic, or a glob with * and ?. A known DLQ topic means what was read from it, any other name what came from there; a glob means DLQ topics where it has the shape of their names. */
                 topic?: string;
@@ -7027,25 +7028,39 @@ export interface operations {
                 error_class?: string;
                 /** @description The error group. */
                 group_id?: string;
+                /** @description The partition of the original record. */
                 partition?: number;
+                /** @description The first offset of the original record. */
                 offset_from?: number | string;
+                /** @description The last offset of the original record. */
                 offset_to?: number | string;
                 /** @description The record key, exactly: text, base64 behind "base64:" (with commas, any of several), or {"json": …}, which is encoded as keys are. */
                 key?: string;
+                /** @description Created at this time or later. */
                 from?: string;
+                /** @description Created before this time. */
                 to?: string;
+                /** @description Arrived at this time or later, by the time of its record, as GET /api/v1/activity counts. */
                 arrived_from?: string;
+                /** @description Arrived before this time, by the time of its record. */
                 arrived_to?: string;
+                /** @description Failed last at this time or later. */
                 failed_from?: string;
+                /** @description Failed last before this time. */
                 failed_to?: string;
+                /** @description Attempts, at least. */
                 retry_count_min?: number;
+                /** @description Attempts, at most. */
                 retry_count_max?: number;
                 /** @description Text within the error's message or class, in any case. */
                 q?: string;
+                /** @description JSON that the payload contains, such as {"order_id":"123"}. */
                 payload?: string | (Record<string, never> | unknown[]);
+                /** @description Search the archive instead of the live messages. */
                 archived?: boolean;
                 /** @description next_cursor or prev_cursor of a page with the same filter and sort. */
                 cursor?: string;
+                /** @description Messages a page. Default 20. */
                 limit?: number;
                 /** @description newest (default) and oldest sort by id, which holds the record’s time, or by created_at where the filter has from or to and nothing narrower. next_due sorts by the time of the next automatic retry. */
                 sort?: "newest" | "oldest" | "next_due";
@@ -7148,6 +7163,7 @@ export interface operations {
     getMessagesExport: {
         parameters: {
             query?: {
+                /** @description One or more statuses, repeated or with commas. */
                 status?: ("PENDING" | "RETRYING" | "RESOLVED" | "DEAD") | ("PENDING" | "RETRYING" | "RESOLVED" | "DEAD")[];
                 /** @description A topic, or a glob with * and ?. A known DLQ topic means what was read from it, any other name what came from there; a glob means DLQ topics where it has the shape of their names. */
                 topic?: string;
@@ -7157,22 +7173,35 @@ export interface operations {
                 error_class?: string;
                 /** @description The error group. */
                 group_id?: string;
+                /** @description The partition of the original record. */
                 partition?: number;
+                /** @description The first offset of the original record. */
                 offset_from?: number | string;
+                /** @description The last offset of the original record. */
                 offset_to?: number | string;
                 /** @description The record key, exactly: text, base64 behind "base64:" (with commas, any of several), or {"json": …}, which is encoded as keys are. */
                 key?: string;
+                /** @description Created at this time or later. */
                 from?: string;
+                /** @description Created before this time. */
                 to?: string;
+                /** @description Arrived at this time or later, by the time of its record, as GET /api/v1/activity counts. */
                 arrived_from?: string;
+                /** @description Arrived before this time, by the time of its record. */
                 arrived_to?: string;
+                /** @description Failed last at this time or later. */
                 failed_from?: string;
+                /** @description Failed last before this time. */
                 failed_to?: string;
+                /** @description Attempts, at least. */
                 retry_count_min?: number;
+                /** @description Attempts, at most. */
                 retry_count_max?: number;
                 /** @description Text within the error's message or class, in any case. */
                 q?: string;
+                /** @description JSON that the payload contains, such as {"order_id":"123"}. */
                 payload?: string | (Record<string, never> | unknown[]);
+                /** @description Search the archive instead of the live messages. */
                 archived?: boolean;
                 format?: "ndjson" | "json" | "csv";
                 sort?: "newest" | "oldest";
@@ -7277,8 +7306,11 @@ export interface operations {
     getDlqByTopic: {
         parameters: {
             query?: {
+                /** @description Default 1. */
                 page?: number;
+                /** @description Default 20. */
                 page_size?: number;
+                /** @description One or more statuses, repeated or with commas. */
                 status?: ("PENDING" | "RETRYING" | "RESOLVED" | "DEAD") | ("PENDING" | "RETRYING" | "RESOLVED" | "DEAD")[];
                 /** @description The consumer group that failed. */
                 consumer_group?: string;
@@ -7286,25 +7318,39 @@ export interface operations {
                 error_class?: string;
                 /** @description The error group. */
                 group_id?: string;
+                /** @description The partition of the original record. */
                 partition?: number;
+                /** @description The first offset of the original record. */
                 offset_from?: number | string;
+                /** @description The last offset of the original record. */
                 offset_to?: number | string;
                 /** @description The record key, exactly: text, base64 behind "base64:" (with commas, any of several), or {"json": …}, which is encoded as keys are. */
                 key?: string;
+                /** @description Created at this time or later. */
                 from?: string;
+                /** @description Created before this time. */
                 to?: string;
+                /** @description Arrived at this time or later, by the time of its record, as GET /api/v1/activity counts. */
                 arrived_from?: string;
+                /** @description Arrived before this time, by the time of its record. */
                 arrived_to?: string;
+                /** @description Failed last at this time or later. */
                 failed_from?: string;
+                /** @description Failed last before this time. */
                 failed_to?: string;
+                /** @description Attempts, at least. */
                 retry_count_min?: number;
+                /** @description Attempts, at most. */
                 retry_count_max?: number;
                 /** @description Text within the error's message or class, in any case. */
                 q?: string;
+                /** @description JSON that the payload contains, such as {"order_id":"123"}. */
                 payload?: string | (Record<string, never> | unknown[]);
+                /** @description Search the archive instead of the live messages. */
                 archived?: boolean;
                 /** @description next_cursor or prev_cursor of a page with the same filter and sort. */
                 cursor?: string;
+                /** @description Messages a page. Default 20. */
                 limit?: number;
                 /** @description newest (default) and oldest sort by id, which holds the record’s time, or by created_at where the filter has from or to and nothing narrower. next_due sorts by the time of the next automatic retry. */
                 sort?: "newest" | "oldest" | "next_due";
@@ -7409,6 +7455,7 @@ export interface operations {
     getMessagesFacets: {
         parameters: {
             query?: {
+                /** @description One or more statuses, repeated or with commas. */
                 status?: ("PENDING" | "RETRYING" | "RESOLVED" | "DEAD") | ("PENDING" | "RETRYING" | "RESOLVED" | "DEAD")[];
                 /** @description A topic, or a glob with * and ?. A known DLQ topic means what was read from it, any other name what came from there; a glob means DLQ topics where it has the shape of their names. */
                 topic?: string;
@@ -7418,23 +7465,37 @@ export interface operations {
                 error_class?: string;
                 /** @description The error group. */
                 group_id?: string;
+                /** @description The partition of the original record. */
                 partition?: number;
+                /** @description The first offset of the original record. */
                 offset_from?: number | string;
+                /** @description The last offset of the original record. */
                 offset_to?: number | string;
                 /** @description The record key, exactly: text, base64 behind "base64:" (with commas, any of several), or {"json": …}, which is encoded as keys are. */
                 key?: string;
+                /** @description Created at this time or later. */
                 from?: string;
+                /** @description Created before this time. */
                 to?: string;
+                /** @description Arrived at this time or later, by the time of its record, as GET /api/v1/activity counts. */
                 arrived_from?: string;
+                /** @description Arrived before this time, by the time of its record. */
                 arrived_to?: string;
+                /** @description Failed last at this time or later. */
                 failed_from?: string;
+                /** @description Failed last before this time. */
                 failed_to?: string;
+                /** @description Attempts, at least. */
                 retry_count_min?: number;
+                /** @description Attempts, at most. */
                 retry_count_max?: number;
                 /** @description Text within the error's message or class, in any case. */
                 q?: string;
+                /** @description JSON that the payload contains, such as {"order_id":"123"}. */
                 payload?: string | (Record<string, never> | unknown[]);
+                /** @description Search the archive instead of the live messages. */
                 archived?: boolean;
+                /** @description Repeated or with commas. Default: all of them. */
                 by?: ("original_topic" | "consumer_group" | "partition" | "status" | "error_class" | "group_id" | "age") | ("original_topic" | "consumer_group" | "partition" | "status" | "error_class" | "group_id" | "age")[];
                 /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
                 unmask?: boolean;
@@ -7533,6 +7594,7 @@ export interface operations {
     getActivity: {
         parameters: {
             query?: {
+                /** @description One or more statuses, repeated or with commas. */
                 status?: ("PENDING" | "RETRYING" | "RESOLVED" | "DEAD") | ("PENDING" | "RETRYING" | "RESOLVED" | "DEAD")[];
                 /** @description A topic, or a glob with * and ?. A known DLQ topic means what was read from it, any other name what came from there; a glob means DLQ topics where it has the shape of their names. */
                 topic?: string;
@@ -7542,22 +7604,35 @@ export interface operations {
                 error_class?: string;
                 /** @description The error group. */
                 group_id?: string;
+                /** @description The partition of the original record. */
                 partition?: number;
+                /** @description The first offset of the original record. */
                 offset_from?: number | string;
+                /** @description The last offset of the original record. */
                 offset_to?: number | string;
                 /** @description The record key, exactly: text, base64 behind "base64:" (with commas, any of several), or {"json": …}, which is encoded as keys are. */
                 key?: string;
+                /** @description Arrived at this time or later, by the time of its record, as GET /api/v1/activity counts. */
                 arrived_from?: string;
+                /** @description Arrived before this time, by the time of its record. */
                 arrived_to?: string;
+                /** @description Failed last at this time or later. */
                 failed_from?: string;
+                /** @description Failed last before this time. */
                 failed_to?: string;
+                /** @description Attempts, at least. */
                 retry_count_min?: number;
+                /** @description Attempts, at most. */
                 retry_count_max?: number;
                 /** @description Text within the error's message or class, in any case. */
                 q?: string;
+                /** @description JSON that the payload contains, such as {"order_id":"123"}. */
                 payload?: string | (Record<string, never> | unknown[]);
+                /** @description Default: a day before `to`. */
                 from?: string;
+                /** @description Default: now. */
                 to?: string;
+                /** @description Such as 5m. Default 1h. At most 200 stretches. */
                 step?: string;
                 by?: "total" | "topic" | "group" | "consumer_group";
                 /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
@@ -7657,6 +7732,7 @@ export interface operations {
     getAttempts: {
         parameters: {
             query?: {
+                /** @description One or more statuses, repeated or with commas. */
                 status?: ("PENDING" | "RETRYING" | "RESOLVED" | "DEAD") | ("PENDING" | "RETRYING" | "RESOLVED" | "DEAD")[];
                 /** @description A topic, or a glob with * and ?. A known DLQ topic means what was read from it, any other name what came from there; a glob means DLQ topics where it has the shape of their names. */
                 topic?: string;
@@ -7666,22 +7742,35 @@ export interface operations {
                 error_class?: string;
                 /** @description The error group. */
                 group_id?: string;
+                /** @description The partition of the original record. */
                 partition?: number;
+                /** @description The first offset of the original record. */
                 offset_from?: number | string;
+                /** @description The last offset of the original record. */
                 offset_to?: number | string;
                 /** @description The record key, exactly: text, base64 behind "base64:" (with commas, any of several), or {"json": …}, which is encoded as keys are. */
                 key?: string;
+                /** @description Created at this time or later. */
                 from?: string;
+                /** @description Created before this time. */
                 to?: string;
+                /** @description Arrived at this time or later, by the time of its record, as GET /api/v1/activity counts. */
                 arrived_from?: string;
+                /** @description Arrived before this time, by the time of its record. */
                 arrived_to?: string;
+                /** @description Failed last at this time or later. */
                 failed_from?: string;
+                /** @description Failed last before this time. */
                 failed_to?: string;
+                /** @description Attempts, at least. */
                 retry_count_min?: number;
+                /** @description Attempts, at most. */
                 retry_count_max?: number;
                 /** @description Text within the error's message or class, in any case. */
                 q?: string;
+                /** @description JSON that the payload contains, such as {"order_id":"123"}. */
                 payload?: string | (Record<string, never> | unknown[]);
+                /** @description One or more, repeated or with commas. */
                 outcome?: ("published" | "resolved" | "failed" | "unknown") | ("published" | "resolved" | "failed" | "unknown")[];
                 limit?: number;
                 cursor?: string;
@@ -9681,6 +9770,7 @@ export interface operations {
     getEvents: {
         parameters: {
             query?: {
+                /** @description The stream ends after so many seconds, though not before its first event; else with the token. */
                 seconds?: number;
             };
             header?: {
@@ -10242,7 +10332,9 @@ export interface operations {
     getGroups: {
         parameters: {
             query?: {
+                /** @description One or more states, repeated or with commas. */
                 state?: ("open" | "snoozed" | "ignored" | "resolved") | ("open" | "snoozed" | "ignored" | "resolved")[];
+                /** @description Groups of this DLQ topic. `with`, `consumer_group` and `sort` then look at its messages alone. */
                 dlq_topic?: string;
                 /** @description Text within the title, in any case. */
                 q?: string;
@@ -10252,12 +10344,15 @@ export interface operations {
                 regressed?: "true";
                 /** @description Exactly; `none`: groups without an owner. */
                 owner?: string;
+                /** @description Groups with a message in one of these statuses, repeated or with commas. */
                 with?: ("PENDING" | "RETRYING" | "RESOLVED" | "DEAD") | ("PENDING" | "RETRYING" | "RESOLVED" | "DEAD")[];
                 /** @description Exactly. */
                 error_class?: string;
                 /** @description Groups with a message of this consumer group. */
                 consumer_group?: string;
+                /** @description First seen at this time or later. */
                 first_seen_from?: string;
+                /** @description These groups, repeated or with commas, 100 at most. */
                 ids?: string | string[];
                 trend?: "true" | "false";
                 limit?: number;
@@ -10381,7 +10476,10 @@ export interface operations {
                     ids: string[];
                     /** @enum {string} */
                     state?: "open" | "snoozed" | "ignored" | "resolved";
-                    /** Format: date-time */
+                    /**
+                     * Format: date-time
+                     * @description With the state snoozed, and only then.
+                     */
                     snoozed_until?: string;
                     dlq_topic?: string;
                     owner?: string | null;
@@ -10640,7 +10738,10 @@ export interface operations {
                 "application/json": {
                     /** @enum {string} */
                     state?: "open" | "snoozed" | "ignored" | "resolved";
-                    /** Format: date-time */
+                    /**
+                     * Format: date-time
+                     * @description With the state snoozed, and only then.
+                     */
                     snoozed_until?: string;
                     dlq_topic?: string;
                     owner?: string | null;
@@ -11585,6 +11686,7 @@ export interface operations {
                 type?: "group.new" | "group.regressed" | "group.burst" | "group.paused" | "group.resumed" | "dead.threshold" | "loss.near" | "loss.happened" | "run.finished" | "run.failed" | "run.paused" | "sent.unread" | "service.silent" | "topic.found" | "delivery.dead";
                 /** @description Only conditions that last. */
                 open?: "true";
+                /** @description Only those from before this time. */
                 before?: string;
                 limit?: number;
                 cursor?: string;
@@ -11914,6 +12016,7 @@ export interface operations {
         parameters: {
             query?: {
                 state?: "waiting" | "delivered" | "dead";
+                /** @description Only those from before this time. */
                 before?: string;
                 limit?: number;
                 cursor?: string;
@@ -13195,6 +13298,7 @@ export interface operations {
             query?: {
                 page?: number;
                 page_size?: number;
+                /** @description One or more, repeated or with commas. */
                 status?: ("queued" | "running" | "paused" | "cancelling" | "completed" | "cancelled" | "failed") | ("queued" | "running" | "paused" | "cancelling" | "completed" | "cancelled" | "failed")[];
                 kind?: "retry" | "redirect" | "dead" | "revive" | "delete" | "archive" | "restore" | "purge" | "edit" | "erase" | "origin";
                 /** @description Who created it. */
@@ -13326,6 +13430,7 @@ export interface operations {
                     kind: "retry" | "redirect" | "dead" | "revive" | "delete" | "archive" | "restore" | "purge" | "edit" | "erase" | "origin";
                     selection: {
                         filter?: {
+                            /** @description One or more statuses, repeated or with commas. */
                             status?: ("PENDING" | "RETRYING" | "RESOLVED" | "DEAD") | ("PENDING" | "RETRYING" | "RESOLVED" | "DEAD")[];
                             /** @description A topic, or a glob with * and ?. A known DLQ topic means what was read from it, any other name what came from there; a glob means DLQ topics where it has the shape of their names. */
                             topic?: string;
@@ -13338,22 +13443,35 @@ export interface operations {
                              * @description The error group.
                              */
                             group_id?: string;
+                            /** @description The partition of the original record. */
                             partition?: number;
+                            /** @description The first offset of the original record. */
                             offset_from?: number | string;
+                            /** @description The last offset of the original record. */
                             offset_to?: number | string;
                             /** @description The record key, exactly: text, base64 behind "base64:" (with commas, any of several), or {"json": …}, which is encoded as keys are. */
                             key?: string;
+                            /** @description Created at this time or later. */
                             from?: string;
+                            /** @description Created before this time. */
                             to?: string;
+                            /** @description Arrived at this time or later, by the time of its record, as GET /api/v1/activity counts. */
                             arrived_from?: string;
+                            /** @description Arrived before this time, by the time of its record. */
                             arrived_to?: string;
+                            /** @description Failed last at this time or later. */
                             failed_from?: string;
+                            /** @description Failed last before this time. */
                             failed_to?: string;
+                            /** @description Attempts, at least. */
                             retry_count_min?: number;
+                            /** @description Attempts, at most. */
                             retry_count_max?: number;
                             /** @description Text within the error's message or class, in any case. */
                             q?: string;
+                            /** @description JSON that the payload contains, such as {"order_id":"123"}. */
                             payload?: string | (Record<string, never> | unknown[]);
+                            /** @description Search the archive instead of the live messages. */
                             archived?: boolean;
                         };
                         ids?: string[];
@@ -13398,14 +13516,20 @@ export interface operations {
                     on_refailure?: "continue" | "pause" | "cancel";
                     /** @default 0.05 */
                     max_refailure?: number | string;
-                    /** @default null */
+                    /**
+                     * @description With kind retry or redirect: nothing more is sent to a topic while a consumer group that failed there has more records than this to read.
+                     * @default null
+                     */
                     max_lag?: number | null;
                     /**
                      * @description With kind retry or redirect: also sends what a policy with "staleness": "hold" would hold, because it is superseded or not known to be fresh.
                      * @enum {string}
                      */
                     staleness?: "send";
-                    /** @default null */
+                    /**
+                     * @description May hold `{topic}` and `{group}`: the original topic and the consumer group of each message.
+                     * @default null
+                     */
                     target_topic?: string | null;
                     /** @description With kind retry or redirect, each message is changed as it is taken, so a canary tries the change. */
                     patch?: ({

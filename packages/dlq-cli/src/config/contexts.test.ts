@@ -22,6 +22,16 @@ test('the context named goes before DLQ_API, and that before the current one', (
   expect(() => chooseContext(env, 'none')).toThrow('no context none')
 })
 
+test('no context has the name of what every object has', () => {
+  writeContexts(env, { current: 'shop', contexts: { shop } })
+  for (const name of ['__proto__', 'constructor', 'toString']) {
+    expect(() => chooseContext(env, name)).toThrow(`no context ${name};`)
+    expect(() => writeContexts(env, { current: name, contexts: { shop } })).toThrow(`no context ${name};`)
+  }
+  expect(() => writeContexts(env, { current: 'constructor', contexts: { constructor: shop } })).toThrow('no context')
+  expect(readContexts(env).current).toBe('shop')
+})
+
 test('the address of the console stands for that of its API', () => {
   const apiOf = (address: string) => chooseContext({ ...env, DLQ_API: address }, undefined).api
   expect(apiOf('http://127.0.0.1:8080/console/')).toBe('http://127.0.0.1:8080')

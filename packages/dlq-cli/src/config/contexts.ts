@@ -49,12 +49,20 @@ function readJson(path: string): unknown {
   }
 }
 
-/** Replaces the file whole, so a reader never finds half of it. */
+function contextNamed({ contexts }: ContextFile, name: string): Context {
+  if (Object.hasOwn(contexts, name)) return contexts[name]!
+  throw new CliError(exitCodes.configuration, `no context ${name}; \`dlq context\` lists them`)
+}
+
+/** Replaces the file whole, so a reader never finds half of it. @throws {CliError} where the current context is none of them */
 export function writeContexts(env: NodeJS.ProcessEnv, contexts: ContextFile): void {
   const path = contextPath(env)
+  const file = v.parse(fileSchema, contexts)
+  // The schema leaves out names that every object has, such as "constructor".
+  if (file.current !== null) contextNamed(file, file.current)
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   const fresh = `${path}.${process.pid}`
-  writeFileSync(fresh, `${JSON.stringify(v.parse(fileSchema, contexts), null, 2)}\n`, { mode: 0o600 })
+  writeFileSync(fresh, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600 })
   chmodSync(fresh, 0o600)
   renameSync(fresh, path)
 }
@@ -62,12 +70,11 @@ export function writeContexts(env: NodeJS.ProcessEnv, contexts: ContextFile): vo
 /** The context in force: the one named, else DLQ_API, else the current one. */
 export function chooseContext(env: NodeJS.ProcessEnv, name: string | undefined): Context & { name: string } {
   if (name === undefined && env.DLQ_API) return { name: 'DLQ_API', api: checkedApi(env.DLQ_API) }
-  const { current, contexts } = readContexts(env)
-  const chosen = name ?? current
+  const saved = readContexts(env)
+  const chosen = name ?? saved.current
   if (chosen === null)
     throw new CliError(exitCodes.configuration, 'which API? Run `dlq login https://…`, or set DLQ_API and DLQ_TOKEN')
-  const context = contexts[chosen]
-  if (!context) throw new CliError(exitCodes.configuration, `no context ${chosen}; \`dlq context\` lists them`)
+  const context = contextNamed(saved, chosen)
   return { name: chosen, ...context, api: checkedApi(context.api) }
 }
 

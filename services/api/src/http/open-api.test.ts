@@ -7,9 +7,16 @@ import { statusOf } from './api-error.ts'
 import { defineRoute } from './define-route.ts'
 import { openApiDocument, operationId } from './open-api.ts'
 
+type Operation = {
+  operationId: string
+  responses: Record<string, unknown>
+  parameters?: Parameter[]
+  requestBody?: { content: { 'application/json': { schema: { properties: Record<string, Described> } } } }
+}
+
 const document = openApiDocument(allRoutes, { version: '0.1.0' }) as {
   openapi: string
-  paths: Record<string, Record<string, { operationId: string; responses: Record<string, unknown> }>>
+  paths: Record<string, Record<string, Operation>>
   components: { schemas: Record<string, object> }
 }
 const routes = allRoutes.map((route) => [`${route.method.toUpperCase()} ${route.path}`, route] as const)
@@ -43,6 +50,28 @@ test('every operation has a unique name', () => {
 
 test('every code of an error begins with SYS_DLQ_', () => {
   for (const code of Object.keys(statusOf)) expect(code).toMatch(/^SYS_DLQ_[A-Z]+(_[A-Z]+)*$/)
+})
+
+type Described = { description?: string; type?: string; default?: unknown }
+type Parameter = Described & { name: string; schema: Described }
+
+test('parameters and fields keep the descriptions that stand behind a transformation', () => {
+  const parameters = document.paths['/api/v1/messages']!.get!.parameters!
+  const describedBy = (wanted: string) => parameters.find(({ name }) => name === wanted)?.description
+  expect(describedBy('to')).toBe('Created before this time.')
+  expect(describedBy('status')).toMatch(/^One or more statuses/)
+  const { snoozed_until } =
+    document.paths['/api/v1/groups/{id}']!.patch!.requestBody!.content['application/json'].schema.properties
+  expect(snoozed_until?.description).toBe('With the state snoozed, and only then.')
+})
+
+test('the default of a number is a number', () => {
+  const parameters = Object.values(document.paths).flatMap((path) =>
+    Object.values(path).flatMap((one) => one.parameters ?? []),
+  )
+  const numbers = parameters.filter(({ schema }) => schema.type === 'integer' && schema.default !== undefined)
+  expect(numbers.length).toBeGreaterThan(5)
+  expect(numbers.filter(({ schema }) => typeof schema.default !== 'number')).toEqual([])
 })
 
 test('the answer of /dlq-status is the schema DLQStatus', () => {

@@ -1,7 +1,7 @@
 // Makes the OpenAPI 3.1 document from the declared routes: the schemas that validate also document.
 
-import { toJsonSchema } from '@valibot/to-json-schema'
-import type * as v from 'valibot'
+import { type ConversionConfig, toJsonSchema } from '@valibot/to-json-schema'
+import * as v from 'valibot'
 import { roleNames } from '../access/access.ts'
 import { bodyHasReason } from '../masks/unmask.ts'
 import { type ApiErrorCode, errorSchema, statusOf } from './api-error.ts'
@@ -108,18 +108,23 @@ function parametersOf(route: Route, schemas: Schemas): Json {
     ['query', route.query],
     ['header', route.headers],
   ] as const
-  const parameters = places.flatMap(([place, schema]) =>
-    Object.entries(entriesOf(schema)).map(([name, entry]) => {
-      const { description, ...converted } = convert(entry, { mode: 'input', schemas })
+  const parameters = places.flatMap(([place, schema]) => {
+    const { properties } = convert(schema, { mode: 'input', schemas }) as { properties: Record<string, Json> }
+    return Object.entries(entriesOf(schema)).map(([name, entry]) => {
+      const { description, default: given, ...converted } = properties[name]!
       return {
         name,
         in: place,
         required: place === 'path' || !isOptional(entry),
         ...(description !== undefined && { description }),
-        schema: converted,
+        // Routes declare their defaults as text, as a query would have them.
+        schema: {
+          ...converted,
+          ...(given !== undefined && { default: converted.type === 'integer' ? Number(given) : given }),
+        },
       }
-    }),
-  )
+    })
+  })
   if (route.masks !== 'none') parameters.push(unmaskParameter, ...(bodyHasReason(route) ? [] : [reasonParameter]))
   return parameters.length === 0 ? {} : { parameters }
 }
@@ -217,9 +222,28 @@ function convert(schema: v.GenericSchema, { mode, schemas }: { mode: 'input' | '
     // The document omits checks that JSON Schema cannot express. The server makes them all the same.
     errorMode: 'ignore',
     definitions: schemas,
+    ...(mode === 'input' && { overrideSchema: addDescriptions }),
     overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
   })
   return converted
+}
+
+/** A conversion of inputs ends at the first transformation, and leaves out a description behind it. */
+function addDescriptions({
+  valibotSchema,
+  jsonSchema,
+}: Parameters<NonNullable<ConversionConfig['overrideSchema']>>[0]) {
+  for (const [name, entry] of Object.entries(entriesOf(valibotSchema as v.GenericSchema))) {
+    const property = jsonSchema.properties?.[name]
+    const description = descriptionOf(entry)
+    if (typeof property === 'object' && description !== undefined) property.description ??= description
+  }
+  return undefined
+}
+
+function descriptionOf(schema: v.GenericSchema): string | undefined {
+  const { wrapped } = schema as Inner
+  return v.getDescription(schema) ?? (wrapped && descriptionOf(wrapped))
 }
 
 function without(schemas: Schemas, name: string): Schemas {

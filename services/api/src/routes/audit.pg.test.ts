@@ -94,3 +94,22 @@ test('goes on behind what was looked at, and says what it does not go with', asy
     body: { error: { message: expect.stringContaining('actor') } },
   })
 })
+
+test('cancelling a saga that carries out no run is audited, once', async () => {
+  const [saga] = await database.sql<[{ id: string }]>`
+    insert into saga.saga_states (workflow_name, payload, status) values ('order.refund', '{}', 'RUNNING') returning id`
+  const body = JSON.stringify({ reason: 'the wrong order' })
+  const headers = { 'content-type': 'application/json' }
+  const cancel = async () => (await request(`POST /api/v1/sagas/${saga.id}/cancel`, { headers, body })).status
+  expect([await cancel(), await cancel()]).toEqual([202, 409])
+  expect(await answerOf(request(`GET /api/v1/audit?target_type=saga&target_id=${saga.id}`))).toMatchObject({
+    body: {
+      entries: [
+        {
+          ...{ action: 'saga.cancel', reason: 'the wrong order' },
+          ...{ before: { status: 'RUNNING' }, after: { status: 'COMPENSATING' } },
+        },
+      ],
+    },
+  })
+})

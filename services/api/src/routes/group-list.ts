@@ -56,7 +56,12 @@ const countKey = v.strictTuple([v.pipe(v.string(), v.regex(/^\d{1,15}$/)), keyPa
 
 const groupsQuery = v.strictObject({
   state: v.exactOptional(v.pipe(listOf(groupStates), v.description('One or more states, repeated or with commas.'))),
-  dlq_topic: v.exactOptional(groupText(255)),
+  dlq_topic: v.exactOptional(
+    v.pipe(
+      groupText(255),
+      v.description('Groups of this DLQ topic. `with`, `consumer_group` and `sort` then look at its messages alone.'),
+    ),
+  ),
   q: v.exactOptional(v.pipe(groupText(200), v.description('Text within the title, in any case.'))),
   sort: v.optional(
     v.pipe(

@@ -2,6 +2,7 @@
 
 import { runWorkflows } from 'dlq-core/domain/message/run.ts'
 import { beyondStorableText, isStorableText } from 'dlq-core/domain/record/text-for-postgres.ts'
+import { writeAudit } from 'dlq-core/queries/change/audit.ts'
 import { cancelSaga } from 'saga-core/cancel-saga.ts'
 import { sagaStatuses } from 'saga-core/decide.ts'
 import { getSaga, listSagas, type SagaView, type StepLogView } from 'saga-core/store/saga-list.ts'
@@ -202,11 +203,16 @@ export const sagaRoutes = [
       const reason = body.reason ?? null
       const isRun = Object.values<string>(runWorkflows).includes(saga.workflow_name)
       if (isRun) await changeRun(sql, { id: saga.correlation_id!, scope: access.topics, change: 'cancel', by, reason })
-      else {
-        const { outcome } = await sql.begin((sql) => cancelSaga(sql, { id, by: by.actor, reason }))
-        if (outcome !== 'cancelling')
-          throw new ApiError('SYS_DLQ_CONFLICT', `saga ${id} is ${saga.status}: it cannot be cancelled`)
-      }
+      else
+        await sql.begin(async (sql) => {
+          const { outcome, status } = await cancelSaga(sql, { id, by: by.actor, reason })
+          if (outcome !== 'cancelling')
+            throw new ApiError('SYS_DLQ_CONFLICT', `saga ${id} is ${status}: it cannot be cancelled`)
+          await writeAudit(sql, {
+            ...{ ...by, action: 'saga.cancel', target_type: 'saga', target_id: id, reason },
+            ...{ before: { status: saga.status }, after: { status } },
+          })
+        })
       const { steps: _, ...after } = (await getSaga(sql, id))!
       return c.json(sagaJson(shown(after, sight, 'anywhere')), 202)
     },

@@ -37,6 +37,7 @@ const words: Readonly<Record<string, string>> = {
   'run.pause': 'paused the run',
   'run.rate': 'changed the rate of the run',
   'run.resume': 'resumed the run',
+  'saga.cancel': 'cancelled the saga',
   'schema.refresh': 'asked again for the schema',
   'subscription.add': 'added the subscription',
   'subscription.delete': 'deleted the subscription',
@@ -56,7 +57,7 @@ export function actionWords(action: string): string {
 /** The kinds of things that somebody changes. */
 export const targetTypes = [
   ...(['message', 'messages', 'group', 'run', 'topic', 'consumer_group', 'policy', 'route', 'position'] as const),
-  ...(['cron', 'consumer', 'subscription', 'notification-route', 'channel', 'delivery', 'schema'] as const),
+  ...(['cron', 'consumer', 'subscription', 'notification-route', 'channel', 'delivery', 'schema', 'saga'] as const),
 ] as const
 
 /**
@@ -65,5 +66,5 @@ export const targetTypes = [
  */
 export function targetName(type: string, id: string, title: string | null = null): string {
   if (title !== null) return `“${headOf(title, 120)}”`
-  return ['message', 'group', 'run', 'subscription'].includes(type) ? `…${id.slice(-8)}` : id
+  return ['message', 'group', 'run', 'subscription', 'saga'].includes(type) ? `…${id.slice(-8)}` : id
 }

@@ -39,7 +39,7 @@ export function addLogin(program: Command): void {
     // Saved once it is accepted: a token that is mistyped does not replace one that works.
     const { actor, role } = await askMe(openSession(terminal, {}, { name, ...context }))
     writeContexts(terminal.env, { current: name, contexts: { ...before.contexts, [name]: context } })
-    await terminal.write(`${name} is the current context: ${api}, as ${plain(actor)} (${plain(role)})\n`)
+    await terminal.write(`${plain(name)} is the current context: ${api}, as ${plain(actor)} (${plain(role)})\n`)
   })
 
   const context = defineCommand(program, 'context', {
@@ -68,9 +68,7 @@ export function addLogin(program: Command): void {
   use.action(async () => {
     const { terminal } = runtimeOf(use)
     const name = String(use.processedArgs[0])
-    const saved = readContexts(terminal.env)
-    if (!saved.contexts[name]) throw new CliError(exitCodes.configuration, `no context ${plain(name)}`)
-    writeContexts(terminal.env, { ...saved, current: name })
-    await terminal.write(`${name} is the current context\n`)
+    writeContexts(terminal.env, { ...readContexts(terminal.env), current: name })
+    await terminal.write(`${plain(name)} is the current context\n`)
   })
 }

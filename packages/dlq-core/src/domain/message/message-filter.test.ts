@@ -114,11 +114,11 @@ describe('a filter', () => {
       retry_count_max: 2,
     }
     expect(faults(upsideDown)).toEqual({
-      offset_to: 'must come after offset_from',
+      offset_to: 'must be at least offset_from',
       to: 'must come after from',
       arrived_to: 'must come after arrived_from',
       failed_to: 'must come after failed_from',
-      retry_count_max: 'must come after retry_count_min',
+      retry_count_max: 'must be at least retry_count_min',
     })
     expect(faults({ offset_from: 2, offset_to: 2, retry_count_min: 0, retry_count_max: 0 })).toEqual({})
     // As text "10" would come before "9".

@@ -177,12 +177,14 @@ const filterObject = v.strictObject(messageFilterEntries)
 
 export type MessageFilter = Readonly<v.InferOutput<typeof filterObject>>
 
+const before = (from: never, to: never) => from < to
+
 const ranges = [
-  ['offset_from', 'offset_to', (from: never, to: never) => BigInt(from) <= BigInt(to)],
-  ['from', 'to', (from: never, to: never) => from < to],
-  ['arrived_from', 'arrived_to', (from: never, to: never) => from < to],
-  ['failed_from', 'failed_to', (from: never, to: never) => from < to],
-  ['retry_count_min', 'retry_count_max', (min: never, max: never) => min <= max],
+  ['offset_from', 'offset_to', (from: never, to: never) => BigInt(from) <= BigInt(to), 'must be at least'],
+  ['from', 'to', before, 'must come after'],
+  ['arrived_from', 'arrived_to', before, 'must come after'],
+  ['failed_from', 'failed_to', before, 'must come after'],
+  ['retry_count_min', 'retry_count_max', (min: never, max: never) => min <= max, 'must be at least'],
 ] as const
 
 type RangeField = (typeof ranges)[number][0 | 1]
@@ -192,7 +194,7 @@ export function checkRanges<Fields extends { readonly [Field in RangeField]?: un
   return v.rawCheck<Fields>(({ dataset, addIssue }) => {
     if (!dataset.typed) return
     const filter = dataset.value
-    for (const [low, high, inOrder] of ranges) {
+    for (const [low, high, inOrder, words] of ranges) {
       if (
         filter[low] === undefined ||
         filter[high] === undefined ||
@@ -200,7 +202,7 @@ export function checkRanges<Fields extends { readonly [Field in RangeField]?: un
       )
         continue
       addIssue({
-        message: `must come after ${low}`,
+        message: `${words} ${low}`,
         path: [{ type: 'object', origin: 'value', input: { ...dataset.value }, key: high, value: filter[high] }],
       })
     }

@@ -57,9 +57,9 @@ export const activityRoutes = [
       query: v.pipe(
         v.strictObject({
           ...filterEntries,
-          from: v.exactOptional(v.pipe(instant, v.description('A day before `to`.'))),
-          to: v.exactOptional(v.pipe(instant, v.description('Now.'))),
-          step: v.exactOptional(v.pipe(step, v.description(`Such as 5m; 1h. At most ${maxSteps} stretches.`))),
+          from: v.exactOptional(v.pipe(instant, v.description('Default: a day before `to`.'))),
+          to: v.exactOptional(v.pipe(instant, v.description('Default: now.'))),
+          step: v.exactOptional(v.pipe(step, v.description(`Such as 5m. Default 1h. At most ${maxSteps} stretches.`))),
           by: v.optional(v.picklist(bys, `must be one of ${bys.join(', ')}`), 'total'),
         }),
         checkRanges(),

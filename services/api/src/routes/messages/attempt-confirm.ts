@@ -56,7 +56,10 @@ export const attemptConfirmRoutes = [
     async ({ c, sql, access, by, params: { attempt_id: attemptId }, body }) => {
       const { message_id: messageId, attempt: number } = body
       if (deriveAttemptId(messageId, number) !== attemptId)
-        throw invalidField('message_id', 'and attempt do not belong to this attempt id: take all three from one record')
+        throw invalidField(
+          'message_id',
+          'is not that of the attempt id, or attempt is not: take all three from one record',
+        )
       const confirmed = await sql.begin(async (sql) => {
         const found = await confirmAttempt(sql, {
           ...{ messageId, number, attemptId, actor: access.actor, scope: access.topics },

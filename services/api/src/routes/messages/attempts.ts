@@ -59,7 +59,7 @@ export const attemptRoutes = [
         v.strictObject({
           ...filterEntries,
           outcome: v.exactOptional(v.pipe(listOf(outcomes), v.description('One or more, repeated or with commas.'))),
-          limit: v.optional(v.pipe(wholeNumber('limit', { min: 1, max: 200 }), v.description('Default 50.')), '50'),
+          limit: v.optional(wholeNumber('limit', { min: 1, max: 200 }), '50'),
           cursor: v.exactOptional(v.string('must be given once')),
         }),
         checkRanges(),

@@ -34,7 +34,9 @@ export const messageFacetRoutes = [
       query: v.pipe(
         v.strictObject({
           ...messageFilterEntries,
-          by: v.exactOptional(v.pipe(listOf(facetNames), v.description('Repeated or with commas; all of them.'))),
+          by: v.exactOptional(
+            v.pipe(listOf(facetNames), v.description('Repeated or with commas. Default: all of them.')),
+          ),
         }),
         checkRanges(),
       ),

@@ -51,7 +51,9 @@ const listEntries = {
       v.description('next_cursor or prev_cursor of a page with the same filter and sort.'),
     ),
   ),
-  limit: v.exactOptional(v.pipe(wholeNumber('limit', { min: 1, max: 1000 }), v.description('Messages a page; 20.'))),
+  limit: v.exactOptional(
+    v.pipe(wholeNumber('limit', { min: 1, max: 1000 }), v.description('Messages a page. Default 20.')),
+  ),
   sort,
   show: v.exactOptional(
     v.pipe(

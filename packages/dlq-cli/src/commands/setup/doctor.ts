@@ -138,7 +138,7 @@ async function topicChecks({ api }: Session): Promise<Check[]> {
   let seen = 0
   for await (const { topic, found, faults, policy } of eachTopic(api, { kind: 'dlq' })) {
     if (found?.gone_at) gone.push(plain(topic))
-    if (policy.paused.value) {
+    if (policy.paused?.value) {
       const { pattern } = policy.paused
       const by = pattern === null ? 'retry.paused of the configuration' : `the policy ${plain(pattern)}`
       pausedBy.set(by, [...(pausedBy.get(by) ?? []), plain(topic)])

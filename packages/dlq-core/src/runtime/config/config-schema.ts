@@ -6,9 +6,9 @@ import { routeModes } from '../../domain/failure/topic-routes.ts'
 import { frameLinkNames, messageLinkNames } from '../../domain/message/link-names.ts'
 import { auth } from './auth-schema.ts'
 import {
-  anyDuration,
   boolean,
   databaseUrl,
+  decades,
   duration,
   hostNames,
   integer,
@@ -238,18 +238,18 @@ const cron = v.strictObject({
   sagas: v.optional(schedule, '* * * * *'),
 })
 
+const dayMs = 86_400_000
+const days = v.pipe(
+  decades,
+  v.minValue(dayMs, 'must be at least 1d'),
+  v.maxValue(36_500 * dayMs, 'must be at most 36500d'),
+)
+
 const archive = v.strictObject({
   /** How long the archive keeps messages. They are dropped by quarters, so some stay up to three months longer. */
-  retention: v.optional(
-    v.pipe(
-      anyDuration,
-      v.minValue(86_400_000, 'must be at least 1d'),
-      v.maxValue(36_500 * 86_400_000, 'must be at most 36500d'),
-    ),
-    '365d',
-  ),
+  retention: v.optional(days, '365d'),
   /** How long audit entries stay. */
-  audit_retention: v.optional(v.pipe(anyDuration, v.minValue(86_400_000, 'must be at least 1d')), '730d'),
+  audit_retention: v.optional(days, '730d'),
 })
 
 const nameById = v.record(

@@ -72,16 +72,19 @@ const ends: Record<string, (response: ServerResponse) => unknown> = {
   gateway: (response) => response.writeHead(504, { 'content-type': 'text/plain' }).end('upstream timed out'),
   refused: (response) => response.writeHead(503, { 'content-type': 'application/json' }).end('{}'),
 }
+const surveyed = (response: ServerResponse) =>
+  response.setHeader('content-type', 'application/json').end(JSON.stringify(survey))
 for (const [name, end] of Object.entries(ends)) {
-  const left = [
-    (response: ServerResponse) => response.setHeader('content-type', 'application/json').end(JSON.stringify(survey)),
-    end,
-  ]
+  const left = [surveyed, end, end, end]
   answers[name] = (response) => left.shift()!(response)
 }
+const restarting = [surveyed, ends.broken!, ends.gateway!, readings[0]!]
+answers.restarting = (response) => restarting.shift()!(response)
 const asked: string[] = []
-const server = createServer(({ url }, response) => {
+const keys: (string | undefined)[] = []
+const server = createServer(({ url, headers }, response) => {
   asked.push(url!)
+  keys.push(headers['idempotency-key'] as string | undefined)
   const [, api, ...path] = url!.split('/')
   if (api === 'storing' && path.join('/') === 'api/v1/me')
     response.setHeader('date', 'Tue, 06 Jan 2026 10:00:00 GMT').setHeader('content-type', 'application/json').end('{}')
@@ -129,6 +132,15 @@ test.each([
   const { code, stderr } = await run('dlq replay --topic orders --yes', api)
   const warning = '; the run may have started all the same: look at `dlq runs` before you start it again\n'
   expect([code, stderr.endsWith(warning)]).toEqual([69, mayHave])
+})
+
+test('a run is asked for again where its answer is lost, with the same key', async () => {
+  keys.length = 0
+  expect(await run('dlq replay --topic orders --yes', 'restarting')).toMatchObject({ code: 0 })
+  const [ofSurvey, ...ofRun] = keys
+  expect(ofSurvey).toBeUndefined()
+  expect(ofRun).toEqual(Array(3).fill(expect.stringMatching(/^[0-9a-f-]{36}$/)))
+  expect(new Set(ofRun).size).toBe(1)
 })
 
 test('an address that is no API is told from what the API does not have', async () => {

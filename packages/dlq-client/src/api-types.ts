@@ -630,7 +630,7 @@ export interface paths {
         put?: never;
         /**
          * Retry every dead letter of a topic that may be retried
-         * @description Creates a run (`/api/v1/runs`): the retriers send the messages that are stored now, by the topic’s policy. Skips DEAD, RESOLVED and spent budgets. Until the run has ended, a second request for the same topic answers 409 and names the run.
+         * @description Creates a run (`/api/v1/runs`): the retriers send the messages that are stored now, by the topic’s policy. Skips DEAD, RESOLVED and spent budgets. Until the run has ended, a second request for the same topic answers 409 and names the run; with the same `Idempotency-Key`, it waits for that run.
          *
          *     Needs the role `sys_operator`.
          */
@@ -1468,7 +1468,7 @@ export interface paths {
         put?: never;
         /**
          * Create a run over many dead letters
-         * @description The selection is frozen: messages that arrive later are not touched. With `expect_count`, the run is refused where more or fewer messages match. `dry_run` changes nothing and shows what the run would do. A canary sends the first messages, waits to see whether they fail again, sends a share, waits again, and sends the rest. With `force`, a retry takes DEAD messages too, whatever their budget.
+         * @description The selection is frozen: messages that arrive later are not touched. With `expect_count`, the run is refused where more or fewer messages match. `dry_run` changes nothing and shows what the run would do. A canary sends the first messages, waits to see whether they fail again, sends a share, waits again, and sends the rest. With `force`, a retry takes DEAD messages too, whatever their budget. With an `Idempotency-Key`, asking again makes no second run.
          *
          *     Needs the role `sys_operator`.
          */
@@ -6701,6 +6701,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description Any text that is new for each thing to make. Asking again with it within 7 days makes nothing more. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -7784,6 +7785,8 @@ export interface operations {
             header?: {
                 /** @description `wait=N`: answer after N seconds at the latest (RFC 7240) */
                 prefer?: string;
+                /** @description Any text that is new for each thing to make. Asking again with it within 7 days makes nothing more. */
+                "idempotency-key"?: string;
             };
             path: {
                 topic: string;
@@ -7806,6 +7809,8 @@ export interface operations {
                 headers: {
                     /** @description The run. */
                     Location?: string;
+                    /** @description `true` where an earlier request has made it. */
+                    "Idempotency-Replayed"?: string;
                     [name: string]: unknown;
                 };
                 content: {
@@ -13307,7 +13312,10 @@ export interface operations {
                 /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
                 unmask?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description Any text that is new for each thing to make. Asking again with it within 7 days makes nothing more. */
+                "idempotency-key"?: string;
+            };
             path?: never;
             cookie?: never;
         };
@@ -13466,6 +13474,8 @@ export interface operations {
                 headers: {
                     /** @description Where to look after it. */
                     Location?: string;
+                    /** @description `true` where an earlier request has made it. */
+                    "Idempotency-Replayed"?: string;
                     [name: string]: unknown;
                 };
                 content: {

@@ -199,7 +199,8 @@ test('a change whose answer was lost is not said to be undone', async () => {
   const draft = await console_.open(`/runs/new?kind=dead&ids=${id}`, { expected })
   await lose(draft, /\/api\/v1\/runs$/, (asked) => !asked.includes('dry_run'))
   await draft.getByRole('button', { name: /^Give up 1/ }).click()
-  await draft.getByText('It may have started all the same').waitFor()
+  await draft.waitForURL(/\/runs\/[0-9a-f-]{36}$/)
+  expect(await console_.sql`select from dlq.dlq_runs where selection->>'ids' like ${`%${id}%`}`).toHaveLength(1)
 })
 
 test('a dialog keeps the focus and the keys until it is closed, and says that what was asked for may be done', async () => {

@@ -1,4 +1,6 @@
 // What `replay` and `drop` share: which messages, how many they are, and whether somebody agreed to that number.
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { dataOf } from 'dlq-client/api-client.ts'
 import type { components, paths } from 'dlq-client/api-types.ts'
@@ -69,7 +71,7 @@ export async function startRun(
   const { api, terminal, json } = session
   // --curl shows the request that matters, which is not the survey before it.
   if (options.curl)
-    return createRun(session, { ...wanted, ...(options.dryRun ? { dry_run: true } : expectation(options)) })
+    return postRun(session, { ...wanted, ...(options.dryRun ? { dry_run: true } : expectation(options)) })
   const survey = (await dataOf(api.POST('/api/v1/runs', { body: { ...wanted, dry_run: true } }))) as Survey
   const sends = wanted.kind === 'retry' || wanted.kind === 'redirect'
   const text = surveyText(survey, { titles: await groupTitles(session, survey), sends })
@@ -91,15 +93,26 @@ function nothingText({ matched }: Survey, { expect }: SelectionOptions): string 
   return `${matched.value === expect ? 'none of them can be taken; ' : found}nothing was started`
 }
 
-async function createRun({ api }: Session, body: RunRequest): Promise<Run> {
-  try {
-    return (await dataOf(api.POST('/api/v1/runs', { body }))) as Run
-  } catch (cause) {
-    if (!isAnswerLost(cause)) throw cause
-    const advice = 'the run may have started all the same: look at `dlq runs` before you start it again'
-    throw new CliError(exitCodes.unavailable, `${cause.message}; ${advice}`, { cause })
+/** Asks again where the answer is lost: the key makes no second run. */
+async function createRun(session: Session, body: RunRequest): Promise<Run> {
+  const key = randomUUID()
+  for (let left = 2; ; left -= 1) {
+    try {
+      return await postRun(session, body, key)
+    } catch (cause) {
+      if (!isAnswerLost(cause)) throw cause
+      if (left === 0) throw new CliError(exitCodes.unavailable, `${cause.message}; ${lostRun}`, { cause })
+      await sleep(1000, undefined, { signal: session.terminal.signal })
+    }
   }
 }
+
+async function postRun({ api }: Session, body: RunRequest, key?: string): Promise<Run> {
+  const params = { header: key === undefined ? {} : { 'idempotency-key': key } }
+  return (await dataOf(api.POST('/api/v1/runs', { params, body }))) as Run
+}
+
+const lostRun = 'the run may have started all the same: look at `dlq runs` before you start it again'
 
 /** What the API compares once more when it freezes the selection. */
 type Guard = Pick<RunRequest, 'expect_count' | 'expect_tolerance'>

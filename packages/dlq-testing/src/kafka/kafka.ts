@@ -102,7 +102,7 @@ export async function archiveBrokerClasses({
 }
 
 const noKafkaMessage = [
-  'No Kafka to test against. Any one of these will do:',
+  'No Kafka here. Any one of these will do:',
   '  - set KAFKA_BROKERS to a cluster (host:port,host:port);',
   '  - install Java 17 or later and Maven (Debian: apt-get install -y openjdk-17-jre-headless maven);',
   '  - start a container engine (docker or podman).',

@@ -1,6 +1,5 @@
 // A dead letter that an application reports by HTTP, because it has no DLQ topic to write to.
 
-import { createHash } from 'node:crypto'
 import { failureOf, storedFailure } from 'dlq-core/domain/failure/stored-failure.ts'
 import { fingerprint } from 'dlq-core/domain/grouping/error-fingerprint.ts'
 import { scrubFailure } from 'dlq-core/domain/masks/scrub-failure.ts'
@@ -10,15 +9,8 @@ import { projectPayload } from 'dlq-core/domain/record/payload-projection.ts'
 import type { Header } from 'dlq-core/domain/record/record.ts'
 import { nextRetryAt, type RetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
 import { admitGroups, touchGroups } from 'dlq-core/queries/groups/admit-groups.ts'
-import {
-  claimIdempotencyKey,
-  findIdempotencyKey,
-  insertReport,
-  noteIdempotentMessage,
-  type ReportedMessage,
-} from 'dlq-core/queries/ingest/message-report.ts'
+import type { ReportedMessage } from 'dlq-core/queries/ingest/message-report.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
-import { ApiError } from '../http/api-error.ts'
 
 /** The fields of a report; absent fields are unknown. */
 export type Report = {
@@ -88,46 +80,4 @@ export async function groupOfReport(sql: Sql, message: ReportedMessage): Promise
   const [id] = await admitGroups(sql, [{ topic, group: fingerprint(failureOf(message)) }])
   await touchGroups(sql, [{ topic, group_id: id! }])
   return id!
-}
-
-type Keyed = { actor: string; key: string | undefined; request: () => string }
-
-/**
- * The message that an earlier request with this key has made; null where there is none yet. Asked before the error group
- * is touched: a report that comes again is no failure that happens again.
- *
- * @throws {ApiError} 409 where the key was used for another request
- */
-export async function storedBefore(sql: Sql, { actor, key, request }: Keyed): Promise<string | null> {
-  const before = key === undefined ? null : await findIdempotencyKey(sql, { actor, key })
-  return before && sameRequest(before, hashOf(request))
-}
-
-/**
- * Stores the message, once per key. Returns its id, and whether it was stored already. `request`: what the key stands for.
- *
- * @throws {ApiError} 409 where the key was used for another request
- */
-export async function storeOnce(
-  sql: Sql,
-  message: ReportedMessage,
-  { actor, key, request }: Keyed,
-): Promise<{ id: string; replayed: boolean }> {
-  if (key === undefined) return { id: await insertReport(sql, message), replayed: false }
-  const hash = hashOf(request)
-  const before = await claimIdempotencyKey(sql, { actor, key, request: hash })
-  if (before !== null) return { id: sameRequest(before, hash), replayed: true }
-  const id = await insertReport(sql, message)
-  await noteIdempotentMessage(sql, { actor, key, messageId: id })
-  return { id, replayed: false }
-}
-
-function hashOf(request: () => string): Buffer {
-  return createHash('sha256').update(request()).digest()
-}
-
-/** The id of the message. @throws {ApiError} 409 */
-function sameRequest(before: { request: Buffer; message_id: string }, hash: Buffer): string {
-  if (before.request.equals(hash)) return before.message_id
-  throw new ApiError('SYS_DLQ_CONFLICT', 'the Idempotency-Key was used for another request')
 }

@@ -13,6 +13,7 @@ import { startSaga } from 'saga-core/start-saga.ts'
 import { hasJobQueue } from 'saga-core/store/saga-jobs.ts'
 import { ApiError } from '../http/api-error.ts'
 import type { Call } from '../http/define-route.ts'
+import { type Made, makeOnce, type Once } from '../request/make-once.ts'
 import { auditRun } from './audit-run.ts'
 import { countSelection } from './run-selection.ts'
 
@@ -42,52 +43,59 @@ export type WantedRun = Pick<
 const maxUnended = 100
 
 /**
- * Returns the run's id. @throws {ApiError} 409 where more or fewer match than expected, or another run retries the whole
- * topic; 429 where too many runs of a token for some topics have not ended
+ * Creates the run, once per Idempotency-Key. @throws {ApiError} 409 where more or fewer match than expected, or another run
+ * retries the whole topic; 429 where too many runs of a token for some topics have not ended
  */
-export async function createRun(sql: Database, wanted: WantedRun, by: Call['by']): Promise<string> {
+export function createRun(
+  sql: Database,
+  wanted: WantedRun,
+  { by, once }: Pick<Call, 'by'> & { once: Once },
+): Promise<Made> {
+  return sql.begin((sql) => makeOnce(sql, once, async () => ({ run_id: await startRun(sql, wanted, by) })))
+}
+
+/** Returns the run's id. */
+async function startRun(sql: Transaction, wanted: WantedRun, by: Call['by']): Promise<string> {
   const { kind, is_forced, scope, selection, expect } = wanted
-  return sql.begin(async (sql) => {
-    if (!(await hasJobQueue(sql))) throw new ApiError('SYS_DLQ_UNAVAILABLE', workerSchemaMissing)
-    if (scope !== null) await refuseMany(sql, by.actor)
-    const cutoff = await freezeNow(sql)
-    const targetsArchive = 'filter' in selection && selection.filter.archived === true
-    const until_id = targetsArchive ? greatestId : ((await greatestMessageId(sql)) ?? greatestId)
-    const matched = await countSelection(sql, selection, {
-      ...{ kind, is_forced, scope, literally: wanted.retry_all_topic !== null },
-    })
-    if (expect !== null && !isAsExpected(matched, expect)) {
-      const found = `${matched.relation === 'gte' ? 'at least ' : ''}${matched.value}`
-      throw new ApiError('SYS_DLQ_CONFLICT', `${found} messages match, not ${expect.expected}`)
-    }
-    const retry_all_topic = retryAllOf(wanted)
-    const id = await insertRun(sql, {
-      ...wanted,
-      retry_all_topic,
-      actor: by.actor,
-      selection: JSON.stringify(selection),
-      ...{ cutoff, until_id, matched: matched.value, matched_relation: matched.relation },
-    })
-    if (id === null) throw await alreadyRunning(sql, wanted.retry_all_topic!, retry_all_topic!)
-    const workflow = { name: workflowOf(kind), priority: runPriority }
-    const saga = await startSaga(sql, workflow, { payload: { run_id: id }, correlationId: id, initiatedBy: by.actor })
-    await noteSaga(sql, { id, sagaId: saga.id })
-    await auditRun(
-      sql,
-      { id, kind, reason: wanted.reason },
-      {
-        action: 'run.create',
-        by,
-        after: {
-          kind,
-          matched: matched.value,
-          ...(is_forced && { force: true }),
-          ...(wanted.staleness && { staleness: 'send' }),
-        },
-      },
-    )
-    return id
+  if (!(await hasJobQueue(sql))) throw new ApiError('SYS_DLQ_UNAVAILABLE', workerSchemaMissing)
+  if (scope !== null) await refuseMany(sql, by.actor)
+  const cutoff = await freezeNow(sql)
+  const targetsArchive = 'filter' in selection && selection.filter.archived === true
+  const until_id = targetsArchive ? greatestId : ((await greatestMessageId(sql)) ?? greatestId)
+  const matched = await countSelection(sql, selection, {
+    ...{ kind, is_forced, scope, literally: wanted.retry_all_topic !== null },
   })
+  if (expect !== null && !isAsExpected(matched, expect)) {
+    const found = `${matched.relation === 'gte' ? 'at least ' : ''}${matched.value}`
+    throw new ApiError('SYS_DLQ_CONFLICT', `${found} messages match, not ${expect.expected}`)
+  }
+  const retry_all_topic = retryAllOf(wanted)
+  const id = await insertRun(sql, {
+    ...wanted,
+    retry_all_topic,
+    actor: by.actor,
+    selection: JSON.stringify(selection),
+    ...{ cutoff, until_id, matched: matched.value, matched_relation: matched.relation },
+  })
+  if (id === null) throw await alreadyRunning(sql, wanted.retry_all_topic!, retry_all_topic!)
+  const workflow = { name: workflowOf(kind), priority: runPriority }
+  const saga = await startSaga(sql, workflow, { payload: { run_id: id }, correlationId: id, initiatedBy: by.actor })
+  await noteSaga(sql, { id, sagaId: saga.id })
+  await auditRun(
+    sql,
+    { id, kind, reason: wanted.reason },
+    {
+      action: 'run.create',
+      by,
+      after: {
+        kind,
+        matched: matched.value,
+        ...(is_forced && { force: true }),
+        ...(wanted.staleness && { staleness: 'send' }),
+      },
+    },
+  )
+  return id
 }
 
 async function refuseMany(sql: Transaction, actor: string): Promise<void> {

@@ -33,6 +33,39 @@ describe('a request', () => {
     expect((await ask({ kind: 'dead', selection: { filter: {} }, all: true })).status).toBe(202)
   })
 
+  test('starts one run for each Idempotency-Key, also where what it matches has changed meanwhile', async () => {
+    await insertMany(3)
+    const wanted = { kind: 'dead', selection: orders, expect_count: 3 }
+    const start = (body: object, key: string) =>
+      request('POST /api/v1/runs', {
+        headers: { 'content-type': 'application/json', 'idempotency-key': key },
+        body: JSON.stringify(body),
+      })
+    const key = randomUUID()
+    expect((await start({ ...wanted, dry_run: true }, key)).status).toBe(200)
+    const answers = await Promise.all([start(wanted, key), start(wanted, key), start(wanted, key)])
+    expect(answers.map(({ status }) => status)).toEqual([202, 202, 202])
+    expect(new Set(answers.map(({ headers }) => headers.get('location'))).size).toBe(1)
+    await insertMany(3)
+    const again = await start(wanted, key)
+    expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([202, 'true'])
+    const { id } = (await again.json()) as RunJson
+    expect(await answerOf(start({ ...wanted, expect_count: 6 }, key))).toMatchObject({
+      status: 409,
+      body: {
+        error: {
+          message: `the Idempotency-Key was used for another request, which made run ${id}`,
+          details: [{ field: 'idempotency-key' }],
+        },
+      },
+    })
+    // A refused request uses up no key.
+    const next = randomUUID()
+    expect((await start(wanted, next)).status).toBe(409)
+    expect((await start({ ...wanted, expect_count: 6 }, next)).status).toBe(202)
+    expect(await database.sql`select from dlq.dlq_runs`).toHaveLength(2)
+  })
+
   test('is answered with the remedy where the database lacks the schema of the jobs', async () => {
     await database.sql`alter schema graphile_worker rename to hidden_worker`
     try {

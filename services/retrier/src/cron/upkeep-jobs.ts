@@ -2,9 +2,9 @@
 
 import { smallestId } from 'dlq-core/domain/record/message-id.ts'
 import { deleteOldAudit } from 'dlq-core/queries/change/audit.ts'
+import { deleteOldIdempotencyKeys, idempotencyKeyDays } from 'dlq-core/queries/change/idempotency-keys.ts'
 import { deleteOldReads } from 'dlq-core/queries/change/reads.ts'
 import { forgetEmptyGroups } from 'dlq-core/queries/groups/empty-groups.ts'
-import { deleteOldIdempotencyKeys, idempotencyKeyDays } from 'dlq-core/queries/ingest/message-report.ts'
 import { sweepFrames } from 'dlq-core/queries/ingest/stack-frames.ts'
 import { foldSummary, getSummaryState, reconcileSummary } from 'dlq-core/queries/reading/summary.ts'
 import { releaseExpiredLeases } from 'dlq-core/queries/retry/expired-leases.ts'

@@ -24,6 +24,8 @@ import {
   findInFiles,
   plant,
   plantCancelledRun,
+  plantKeyedRun,
+  plantKeyOf,
   plantRun,
 } from './test-canary.ts'
 import { erasedColumns, keptColumns } from './text-columns.ts'
@@ -59,10 +61,12 @@ describe('a run that erases', () => {
     const ids = [await plant(database), await plant(database, { archived: true })].toSorted()
     await plantRun(database)
     await plantCancelledRun(database)
+    await plantKeyedRun(database)
     const untouched = await insertMessageRow(database.sql, { record_key: Buffer.from('another'), payload: { a: 1 } })
     expect((await findCanary(database)).length).toBeGreaterThan(9)
     expect((await findInFiles(database)).length).toBeGreaterThan(9)
     const id = await enter({ keys: [canaryKey] })
+    await plantKeyOf(database, id)
     const { status, proof, selection } = await erase(id, { dies: true })
     expect(status).toBe('completed')
     expect(await findCanary(database)).toEqual([])
@@ -71,7 +75,7 @@ describe('a run that erases', () => {
     expect(selection).toBe('{"ids":[]}')
     const opened = openProof(proof)
     expect(opened).toMatchObject({ ids, remaining: 0, actor: 'ann', reason: 'ticket 17', mode: 'contents' })
-    expect(opened.counts).toMatchObject({ dlq_messages: 1, dlq_messages_archive: 1, dlq_message_edits: 2, dlq_runs: 2 })
+    expect(opened.counts).toMatchObject({ dlq_messages: 1, dlq_messages_archive: 1, dlq_message_edits: 2, dlq_runs: 3 })
     expect(opened.copies_in_kafka).toContainEqual({
       ...{ what: 'dlq', topic: 'orders.dlq.v1', partition: 0, offset: '7', deleted_after: null },
     })

@@ -1,6 +1,7 @@
 // A word that stands in every column that may hold text of a dead letter, and the search for it afterwards.
 
 import type { RunSelection } from 'dlq-core/domain/message/run.ts'
+import { smallestId } from 'dlq-core/domain/record/message-id.ts'
 import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
 import { insertRun } from 'dlq-core/queries/runs/runs.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
@@ -80,6 +81,7 @@ export async function plantRun({ sql }: Database): Promise<string> {
     values ('edit', 'completed', 'ann', ${`for ${canary}`}, ${sql.json({ filter: { key: canary } })},
             ${sql.json([{ op: 'add', path: '/x', value: canary }])}, gen_random_uuid(), 1, 'eq', now()) returning id`
   await tellOfRun(sql, run!.id)
+  await plantKeyOf({ sql }, run!.id)
   await sql`
     insert into dlq.dlq_audit (actor, role, action, target_type, target_id, reason)
     values ('ann', 'operator', 'run.create', 'run', ${run!.id}, ${`for ${canary}`})`
@@ -94,6 +96,21 @@ export async function plantCancelledRun({ sql }: Database): Promise<string> {
     returning id`
   await tellOfRun(sql, run!.id)
   return run!.id
+}
+
+/** A run that names the key only in its Idempotency-Key. */
+export async function plantKeyedRun({ sql }: Database): Promise<string> {
+  const [run] = await sql`
+    insert into dlq.dlq_runs (kind, status, actor, selection, until_id, matched, matched_relation, ended_at)
+    values ('retry', 'completed', 'ann', '{"ids":[]}', gen_random_uuid(), 1, 'eq', now()) returning id`
+  await plantKeyOf({ sql }, run!.id)
+  return run!.id
+}
+
+export async function plantKeyOf({ sql }: Database, run: string): Promise<void> {
+  await sql`
+    insert into dlq.dlq_idempotency_keys (actor, key, request, message_id, run_id)
+    values ('ann', ${`${canary}-${run}`}, '\\x00', ${smallestId}, ${run})`
 }
 
 async function tellOfRun(sql: TestDatabase['sql'], id: string): Promise<void> {

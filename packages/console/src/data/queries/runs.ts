@@ -69,8 +69,15 @@ export async function surveyRun(text: string, signal: AbortSignal): Promise<Exac
   return { ...survey, diff: (survey.diff ?? []).map((one, at) => ({ ...one, ...exact[at]! })) }
 }
 
-export async function startRun(text: string): Promise<Run> {
-  return (await dataOf(api.POST('/api/v1/runs', { body: text as never, bodySerializer: asItIs }))) as Run
+export const idempotencyKey = 'idempotency-key'
+
+/** randomUUID is only there over https. */
+export const newKey = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16)).join('-')
+
+/** With the same key it starts no second run. */
+export async function startRun(text: string, key: string): Promise<Run> {
+  const params = { header: { [idempotencyKey]: key } }
+  return (await dataOf(api.POST('/api/v1/runs', { params, body: text as never, bodySerializer: asItIs }))) as Run
 }
 
 export function runListQuery(query: { status?: string; kind?: string; page?: string }) {

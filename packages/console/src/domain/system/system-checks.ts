@@ -169,7 +169,7 @@ function retrierCheck({ retriers, counts, held_topics }: SystemFacts): Check {
         retriers.length === 0
           ? 'No retrier has been seen within the last minute: nothing is sent.'
           : `No retrier can publish: ${fault?.fault ?? 'they are configured to publish nothing'}.`,
-      advice: 'Start a retrier, or repair what keeps it from Kafka. Waiting messages lose nothing but time.',
+      advice: 'Start a retrier, or repair what stops it. Waiting messages lose nothing but time.',
     }
   const how = listed([...new Set(retriers.map((one) => publishes[one.publishes] ?? one.publishes))])
   const text = `${counted(retriers.length, 'retrier sends', 'retriers send')}: ${how}.`

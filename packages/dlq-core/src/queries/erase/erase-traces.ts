@@ -1,5 +1,6 @@
 // What other rows hold of erased messages: error groups, events, frames, and runs that name a key.
 
+import { forgetKeysOfRuns } from '../change/idempotency-keys.ts'
 import type { Sql } from '../sql.ts'
 import { holdUpStoring } from './erasures.ts'
 
@@ -67,13 +68,15 @@ export async function eraseReads(
   return row.erased
 }
 
-/** What people wrote into a run: its selection, its patch, and why it was made, paused or cancelled. */
+/** What people wrote into a run: its selection, its patch, its Idempotency-Key, and why it was made, paused or cancelled. */
 export type RunTexts = { id: string; texts: string[] }
 
 /** The next runs, for whoever looks whether they name a key. */
 export async function listRunTexts(sql: Sql, { after, limit }: { after: string; limit: number }): Promise<RunTexts[]> {
   const rows = await sql<RunTexts[]>`
-    select id, array_remove(array[selection::text, patch::text, reason, status_reason], null) as texts from dlq.dlq_runs
+    select id, array_remove(array[selection::text, patch::text, reason, status_reason], null)
+               || array(select key from dlq.dlq_idempotency_keys where run_id = r.id) as texts
+    from dlq.dlq_runs r
     where id > ${after}::uuid order by id limit ${limit}`
   return [...rows]
 }
@@ -90,6 +93,7 @@ export async function eraseRunTexts(
   await sql`
     update dlq.dlq_events set title = type || ' (erased)' where run_id = any(${sql.array([...ids])}::uuid[])`
   await sql`select dlq.erase_audit(${runId}, 'run', ${sql.array([...ids])}::text[])`
+  await forgetKeysOfRuns(sql, ids)
 }
 
 /**
@@ -140,6 +144,7 @@ export async function moveCutoff(sql: Sql, { id, cutoff }: { id: string; cutoff:
 /** The run forgets what it was asked for; the audit's entry of it does, too. */
 export async function forgetSelection(sql: Sql, id: string): Promise<void> {
   await sql`update dlq.dlq_runs set selection = '{"ids":[]}' where id = ${id}`
+  await forgetKeysOfRuns(sql, [id])
 }
 
 type AgainRun = { run_id: string; mode: 'contents' | 'rows'; actor: string; reason: string | null; cutoff: string }

@@ -1,7 +1,7 @@
 // Dead letters reported by HTTP.
 
 import { replayHazard } from 'dlq-core/domain/failure/topic-names.ts'
-import { maxReportedTopics, mayReportTopic } from 'dlq-core/queries/ingest/message-report.ts'
+import { insertReport, maxReportedTopics, mayReportTopic } from 'dlq-core/queries/ingest/message-report.ts'
 import { dlqTopicsAmong } from 'dlq-core/queries/ingest/topics.ts'
 import { mayReportConsumer } from 'dlq-core/queries/readers/admit-consumers.ts'
 import * as v from 'valibot'
@@ -12,13 +12,8 @@ import { refuseGuessedKey } from '../../masks/refuse-hidden.ts'
 import { auditMessage } from '../../messages/change-message.ts'
 import { bytesOf, contentInput, headersInput, headersOf, wellFormed } from '../../messages/message-content.ts'
 import { exampleMessage } from '../../messages/message-json.ts'
-import {
-  groupOfReport,
-  type Report,
-  storedBefore,
-  storeOnce,
-  toReportedMessage,
-} from '../../messages/report-message.ts'
+import { groupOfReport, type Report, toReportedMessage } from '../../messages/report-message.ts'
+import { keyHeader, type Made, madeBefore, makeOnce, replayedHeader } from '../../request/make-once.ts'
 import { letOthers } from '../../request/read-request.ts'
 import { instant, maxRetries, topicName } from '../../request/request-schemas.ts'
 
@@ -70,11 +65,7 @@ export const messageReportRoutes = [
       ].join(' '),
       role: 'write',
       masks: 'none',
-      headers: v.object({
-        'idempotency-key': v.optional(
-          v.pipe(v.string(), v.minLength(1, 'must not be empty'), v.maxLength(255, 'must be at most 255 characters')),
-        ),
-      }),
+      headers: v.object(keyHeader),
       body: reportBody,
       bodyExample: {
         original_topic: 'orders.events.v1',
@@ -95,7 +86,7 @@ export const messageReportRoutes = [
           example: { id: exampleMessage.id, message: `dead letter ${exampleMessage.id} stored` },
           headers: {
             Location: 'The message’s path.',
-            'Idempotency-Replayed': '`true` where an earlier request has made it.',
+            ...replayedHeader,
           },
         },
       },
@@ -110,8 +101,9 @@ export const messageReportRoutes = [
       if (hazard === 'dlq-topic' || (await dlqTopicsAmong(sql, [topic])).has(topic))
         throw invalidField('original_topic', 'is a DLQ topic; name the topic that the record came from')
       const once = { actor: access.actor, key: headers['idempotency-key'], request: () => exactJson() }
-      const before = await storedBefore(sql, once)
-      if (before !== null) return sendStored(c, { id: before, replayed: true })
+      // Asked before the error group is touched: a report that comes again is no failure that happens again.
+      const before = await madeBefore(sql, once)
+      if (before !== null) return sendStored(c, before)
       const { topics: scope } = access
       if (scope !== null && !(await mayReportTopic(sql, { original_topic: topic, scope })))
         throw new ApiError(
@@ -138,20 +130,20 @@ export const messageReportRoutes = [
       if (consumer_group !== null && !(await mayReportConsumer(sql, { original_topic: topic, consumer_group })))
         message.consumer_group = null
       message.group_id = await groupOfReport(sql, message)
-      const stored = await sql.begin(async (sql) => {
-        const stored = await storeOnce(sql, message, once)
-        if (!stored.replayed) {
-          const target = { id: stored.id, original_topic: topic, dlq_topic: null }
+      const stored = await sql.begin((sql) =>
+        makeOnce(sql, once, async () => {
+          const id = await insertReport(sql, message)
+          const target = { id, original_topic: topic, dlq_topic: null }
           await auditMessage(sql, target, { action: 'message.report', asked: { by, reason: null } })
-        }
-        return stored
-      })
+          return { message_id: id }
+        }),
+      )
       return sendStored(c, stored)
     },
   ),
 ]
 
-function sendStored(c: Call['c'], { id, replayed }: { id: string; replayed: boolean }): Response {
+function sendStored(c: Call['c'], { id, replayed }: Made): Response {
   c.header('Location', `/api/v1/dlq/messages/${id}`)
   if (replayed) c.header('Idempotency-Replayed', 'true')
   return c.json({ id, message: `dead letter ${id} stored` }, 201)

@@ -67,9 +67,12 @@ describe('POST /api/v1/dlq/:topic/retry-all', () => {
       select (case n % 3 when 0 then '00000000' when 1 then 'ffffffff' else left(dlq.new_message_id()::text, 8) end
               || right(gen_random_uuid()::text, 28))::uuid, 'orders', 'processing failed'
       from generate_series(1, 2500) n`
-    const response = await request('POST /api/v1/dlq/orders/retry-all', { headers: { prefer: 'wait=0' } })
+    const keyed = { headers: { prefer: 'wait=0', 'idempotency-key': 'k-1' } }
+    const response = await request('POST /api/v1/dlq/orders/retry-all', keyed)
     expect(response.status).toBe(202)
     const location = response.headers.get('location')!
+    const again = await request('POST /api/v1/dlq/orders/retry-all', keyed)
+    expect([again.status, again.headers.get('location')]).toEqual([202, location])
     expect(await answerOf(request('POST /api/v1/dlq/orders/retry-all'))).toMatchObject({
       status: 409,
       body: { error: { message: expect.stringContaining(location.split('/').at(-1)!) } },
@@ -80,5 +83,8 @@ describe('POST /api/v1/dlq/:topic/retry-all', () => {
       .poll(async () => (await answerOf(request(`GET ${location}`))).body, { timeout: 50_000 })
       .toMatchObject(resolved)
       .finally(retrier.stop)
+    expect(await answerOf(request('POST /api/v1/dlq/orders/retry-all', keyed))).toMatchObject({
+      ...{ status: 200, body: { retried: 2500 } },
+    })
   })
 })

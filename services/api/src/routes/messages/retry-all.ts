@@ -8,6 +8,7 @@ import { monotonicNow } from 'dlq-core/runtime/clock/monotonic-now.ts'
 import * as v from 'valibot'
 import { refuseWithoutKafka } from '../../fleet/refuse-without-kafka.ts'
 import { type Call, defineRoute } from '../../http/define-route.ts'
+import { keyHeader, type Made, madeBefore, replayedHeader } from '../../request/make-once.ts'
 import { preferHeader, topicPath, waitMsOf } from '../../request/request-schemas.ts'
 import { createRun } from '../../runs/create-run.ts'
 import { findRun } from '../../runs/find-run.ts'
@@ -23,12 +24,13 @@ export const retryAllRoutes = [
       summary: 'Retry every dead letter of a topic that may be retried',
       description: [
         'Creates a run (`/api/v1/runs`): the retriers send the messages that are stored now, by the topic’s policy. Skips DEAD, RESOLVED and',
-        'spent budgets. Until the run has ended, a second request for the same topic answers 409 and names the run.',
+        'spent budgets. Until the run has ended, a second request for the same topic answers 409 and names the run; with the same',
+        '`Idempotency-Key`, it waits for that run.',
       ].join(' '),
       role: 'write',
       masks: 'none',
       params: topicPath,
-      headers: v.object(preferHeader),
+      headers: v.object({ ...preferHeader, ...keyHeader }),
       waits: true,
       answers: {
         200: {
@@ -40,7 +42,7 @@ export const retryAllRoutes = [
           description: 'The run is still under way; `retried` is the number of messages accepted so far.',
           schema,
           example: { retried: 5000, message: '5000 messages of topic orders.dlq.v1 accepted so far; the run goes on' },
-          headers: { Location: 'The run.' },
+          headers: { Location: 'The run.', ...replayedHeader },
         },
       },
       faults: ['SYS_DLQ_KAFKA_UNAVAILABLE', 'SYS_DLQ_CONFLICT', 'SYS_DLQ_NOT_FOUND'],
@@ -48,6 +50,10 @@ export const retryAllRoutes = [
     async (call) => {
       const { c, sql, access, by, params, headers, policies, retryWaitMs } = call
       const { topic } = params
+      const waitMs = waitMsOf(headers.prefer, retryWaitMs)
+      const once = { actor: access.actor, key: headers['idempotency-key'], request: () => `retry all of ${topic}` }
+      const before = await madeBefore(sql, once)
+      if (before !== null) return sendRetried(call, before, waitMs)
       await policies.refresh()
       const policy = policies.policyOf({ original_topic: topic, dlq_topic: null })
       if (policy.delivery !== 'pull' || (await isDlqTopic(sql, topic))) await refuseWithoutKafka(sql)
@@ -57,13 +63,8 @@ export const retryAllRoutes = [
       })
       // Where counting ended early, there may be some behind what was looked at.
       if (matched.value === 0 && matched.relation === 'eq') return c.json(retriedJson(topic, 0))
-      const id = await createRun(sql, { ...plainRetry, selection, scope: access.topics, retry_all_topic: topic }, by)
-      const run = await untilEnded(call, id, waitMsOf(headers.prefer, retryWaitMs))
-      if (run.ended_at !== null)
-        return c.json(retriedJson(topic, run.taken + run.done - run.withdrawn - run.given_back))
-      c.header('Location', `/api/v1/runs/${id}`)
-      const message = `${run.taken} messages of topic ${topic} accepted so far; the run goes on`
-      return c.json({ retried: run.taken, message }, 202)
+      const wanted = { ...plainRetry, selection, scope: access.topics, retry_all_topic: topic }
+      return sendRetried(call, await createRun(sql, wanted, { by, once }), waitMs)
     },
   ),
 ]
@@ -84,6 +85,17 @@ const plainRetry = {
   on_refailure: 'continue',
   max_refailure: 0.05,
 } as const
+
+async function sendRetried(call: Call<typeof topicPath>, { id, replayed }: Made, waitMs: number): Promise<Response> {
+  const { c } = call
+  const { topic } = call.params
+  const run = await untilEnded(call, id, waitMs)
+  if (replayed) c.header('Idempotency-Replayed', 'true')
+  if (run.ended_at !== null) return c.json(retriedJson(topic, run.taken + run.done - run.withdrawn - run.given_back))
+  c.header('Location', `/api/v1/runs/${id}`)
+  const message = `${run.taken} messages of topic ${topic} accepted so far; the run goes on`
+  return c.json({ retried: run.taken, message }, 202)
+}
 
 function retriedJson(topic: string, retried: number) {
   return { retried, message: `${retried} messages retried in topic ${topic}` }

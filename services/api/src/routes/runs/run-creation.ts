@@ -18,6 +18,7 @@ import {
 } from '../../masks/refuse-hidden.ts'
 import type { Sight } from '../../masks/sight.ts'
 import { withEncodedKey } from '../../payloads/encode-keys.ts'
+import { keyHeader, type Made, madeBefore, replayedHeader } from '../../request/make-once.ts'
 import { createRun } from '../../runs/create-run.ts'
 import { describeRun } from '../../runs/describe-run.ts'
 import { findRun } from '../../runs/find-run.ts'
@@ -106,12 +107,13 @@ export const runCreationRoutes = [
         'The selection is frozen: messages that arrive later are not touched. With `expect_count`, the run is refused where',
         'more or fewer messages match. `dry_run` changes nothing and shows what the run would do. A canary sends the first messages,',
         'waits to see whether they fail again, sends a share, waits again, and sends the rest. With `force`, a retry takes DEAD',
-        'messages too, whatever their budget.',
+        'messages too, whatever their budget. With an `Idempotency-Key`, asking again makes no second run.',
       ].join(' '),
       role: 'write',
       masks: 'shown',
       // The dry run of an edit does.
       showsPayloads: true,
+      headers: v.object(keyHeader),
       body: runBody,
       bodyExample: {
         kind: 'retry',
@@ -137,13 +139,13 @@ export const runCreationRoutes = [
           description: 'The run.',
           schema: runSchema,
           example: exampleRun,
-          headers: { Location: 'Where to look after it.' },
+          headers: { Location: 'Where to look after it.', ...replayedHeader },
         },
       },
       faults: ['SYS_DLQ_NOT_FOUND', 'SYS_DLQ_CONFLICT', 'SYS_DLQ_KAFKA_UNAVAILABLE'],
     },
     async (call) => {
-      const { c, sql, access, sight, by, body } = call
+      const { c, sql, access, sight, by, headers, body } = call
       const { kind, force: is_forced, expect_count: expected, expect_tolerance: tolerance } = body
       const scope = access.topics
       // As an admin: who is one of some topics, and a writer of all, purges nothing.
@@ -155,6 +157,9 @@ export const runCreationRoutes = [
         throw new ApiError('SYS_DLQ_FORBIDDEN', 'erasing needs a token with payloads: full')
       const fault = beyondScope(body, isForAdmins ? purging!.topics : scope)
       if (fault !== null) throw new ApiError('SYS_DLQ_FORBIDDEN', fault)
+      const once = { actor: access.actor, key: headers['idempotency-key'], request: () => `run ${call.exactJson()}` }
+      const before = body.dry_run ? null : await madeBefore(sql, once)
+      if (before !== null) return sendRun(call, before)
       const input = await withEncodedKeys(call, body.selection, (...path) => call.exactJson('selection', ...path))
       const allowed = allowedSelection(toSelection(input, { kind, all: body.all }), sight)
       const selection = 'filter' in allowed ? { filter: await withEncodedKey(call, allowed.filter) } : allowed
@@ -178,7 +183,7 @@ export const runCreationRoutes = [
       }
       if (isSent(kind)) await refuseUnsendable(call, run, selection)
       if (kind === 'origin') await refuseWithoutKafka(sql)
-      const id = await createRun(
+      const made = await createRun(
         sql,
         {
           ...{ ...run, selection, scope, reason: body.reason ?? null, retry_all_topic: null, patch },
@@ -193,10 +198,17 @@ export const runCreationRoutes = [
           erase_mode: kind === 'erase' ? (body.mode ?? 'contents') : null,
           adopts: body.adopt,
         },
-        by,
+        { by, once },
       )
-      c.header('Location', `/api/v1/runs/${id}`)
-      return c.json(await describeRun(call, await findRun(sql, { id, scope })), 202)
+      return sendRun(call, made)
     },
   ),
 ]
+
+async function sendRun(call: Call, { id, replayed }: Made): Promise<Response> {
+  const { c, sql, access } = call
+  const run = await describeRun(call, await findRun(sql, { id, scope: access.topics }))
+  c.header('Location', `/api/v1/runs/${id}`)
+  if (replayed) c.header('Idempotency-Replayed', 'true')
+  return c.json(run, 202)
+}

@@ -17,7 +17,7 @@ const filters: readonly (readonly [keyof Filter, string, string])[] = [
   ['consumer_group', '<name>', 'the consumer group that failed'],
   ['error_class', '<name>', 'the class of the error, exactly'],
   ['group_id', '<id>', 'the error group'],
-  ['key', '<key>', 'the key: text, or base64:…'],
+  ['key', '<key>', 'the key: text, base64:…, or {"json": …}'],
   ['partition', '<number>', 'the partition of the original record'],
   ['offset_from', '<offset>', 'its offset, at least'],
   ['offset_to', '<offset>', 'its offset, at most'],

@@ -2090,7 +2090,7 @@ export interface components {
         MessagePage: {
             messages: components["schemas"]["ListedMessage"][];
             pagination: {
-                /** @description On the first page: exact where the filter has only statuses, a topic, an error group and a consumer group. Otherwise counted among the first 10,000 rows along an index, or the first 1,000 where rows have to be read; `gte` says that there are more. Null on other pages. */
+                /** @description On the first page: exact where the filter has only statuses, a topic, an error group and a consumer group, or where the page has all messages. Otherwise counted among the first 10,000 rows along an index, or the first 1,000 where rows have to be read; `gte` says that there may be more. Null on other pages. */
                 total: components["schemas"]["Total"] | null;
                 limit: number;
                 next_cursor: string | null;

@@ -67,6 +67,7 @@ test('--expect is the number of messages that match, also where some of them are
   await insert({ held_by_route: true })
   expect((await run('replay --topic orders --expect 26 --curl')).stdout).toContain('"expect_count":26')
   expect((await run('replay --topic orders --dry-run')).stdout).toMatch(/^26 of 27 messages to orders 26\n/)
+  expect((await run('drop --topic orders --dry-run')).stdout).toMatch(/^27 messages of orders 27\n/)
   expect(await run('replay --topic orders --expect 26')).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('27 messages match, not 26'),

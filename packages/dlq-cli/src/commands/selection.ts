@@ -73,8 +73,8 @@ export async function startRun(
   if (options.curl)
     return postRun(session, { ...wanted, ...(options.dryRun ? { dry_run: true } : expectation(options)) })
   const survey = (await dataOf(api.POST('/api/v1/runs', { body: { ...wanted, dry_run: true } }))) as Survey
-  const titles = await groupTitles(session, survey)
-  const text = surveyText(survey, titles)
+  const sends = wanted.kind === 'retry' || wanted.kind === 'redirect'
+  const text = surveyText(survey, { titles: await groupTitles(session, survey), sends })
   const isNothing = survey.matched.value === 0 || (survey.complete && survey.eligible === 0)
   if (!options.dryRun) terminal.note(text)
   if (options.dryRun || (isNothing && json)) await session.print(survey, () => text)

@@ -40,10 +40,7 @@ function statusText(status: Status, { table }: Session): string {
     ...status.held_topics.map(
       ({ topic, reason, since }) => `HELD ${plain(topic)}, since ${ago(since, now)}: ${plain(reason)}`,
     ),
-    ...status.paused_topics.map(
-      ({ topic, what, by, reason, until }) =>
-        `PAUSED ${plain(topic)}${what === 'ingestion' ? ' (ingestion)' : ''}, by ${plain(by)}${until === null ? '' : `, until ${until}`}: ${plain(reason)}`,
-    ),
+    ...status.paused_topics.map((pause) => `PAUSED ${pausedTopicText(pause)}`),
     ...(status.paused_groups > 0
       ? [
           `${count(status.paused_groups)} error ${status.paused_groups === 1 ? 'group is' : 'groups are'} paused: dlq groups shows which`,
@@ -69,6 +66,11 @@ function statusText(status: Status, { table }: Session): string {
       : []),
   ]
   return lines.join('\n')
+}
+
+export function pausedTopicText({ topic, what, by, reason, until }: Status['paused_topics'][number]): string {
+  const where = `${plain(topic)}${what === 'ingestion' ? ' (ingestion)' : ''}`
+  return `${where}, by ${plain(by)}${until === null ? '' : `, until ${until}`}: ${plain(reason)}`
 }
 
 export const readOnlyText = 'the database takes no changes, so nothing is stored, sent or edited'

@@ -25,14 +25,17 @@ export function matchedText({ matched, eligible, complete }: Survey): string {
   return `${isPart ? `${count(eligible)} of ` : ''}${messages(matched.value)}`
 }
 
-export function surveyText(survey: Survey, titles: ReadonlyMap<string, string>): string {
+export function surveyText(
+  survey: Survey,
+  { titles, sends }: { titles: ReadonlyMap<string, string>; sends: boolean },
+): string {
   const { eligible, complete, ineligible, remedies, topics, groups } = survey
   const left = Object.entries(ineligible)
   const examined = eligible + left.reduce((sum, [, value]) => sum + value, 0)
-  const to = eligible > 0 ? ` to ${list(Object.entries(topics))}` : ''
+  const where = eligible > 0 ? ` ${sends ? 'to' : 'of'} ${list(Object.entries(topics))}` : ''
   return [
-    complete ? `${matchedText(survey)}${to}` : matchedText(survey),
-    ...(complete ? [] : [`  of the first ${count(examined)}: ${count(eligible)}${to}`]),
+    complete ? `${matchedText(survey)}${where}` : matchedText(survey),
+    ...(complete ? [] : [`  of the first ${count(examined)}: ${count(eligible)}${where}`]),
     ...(Object.keys(groups).some((id) => id !== 'none') ? [`  that failed in ${groupsText(groups, titles)}`] : []),
     ...(left.length > 0 ? [`  left alone: ${list(left)}`] : []),
     ...Object.values(remedies).map((text) => `  ${plain(text)}`),

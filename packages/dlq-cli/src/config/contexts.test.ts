@@ -69,7 +69,7 @@ test('a file of contexts is for its owner alone, and refused where others may re
 test('a file that says something else is refused', () => {
   writeContexts(env, { current: null, contexts: {} })
   writeFileSync(contextPath(env), '{"current":null,"contexts":{"a":{"api":"https://a","token":"secret"}}}')
-  expect(() => readContexts(env)).toThrow(`${contextPath(env)}: contexts.a.token: unknown key; mend it, or delete`)
+  expect(() => readContexts(env)).toThrow(`${contextPath(env)}: contexts.a.token: unknown key; repair it, or delete`)
   writeFileSync(contextPath(env), '{"current":null,"contexts":{"a":{"api":"ftp://a"}}}')
   expect(() => readContexts(env)).toThrow('contexts.a.api: ')
 })

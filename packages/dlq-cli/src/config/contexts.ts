@@ -39,7 +39,7 @@ export function readContexts(env: NodeJS.ProcessEnv): ContextFile {
   throw new CliError(exitCodes.configuration, `${path}: ${v.getDotPath(issue) ?? 'the file'}: ${fault}; ${remedy}`)
 }
 
-const remedy = 'mend it, or delete the file and log in again'
+const remedy = 'repair it, or delete the file and log in again'
 
 function readJson(path: string): unknown {
   try {

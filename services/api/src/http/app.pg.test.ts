@@ -220,7 +220,7 @@ describe('POST /api/v1/dlq/messages/:id/retry', () => {
     await retrier.stop()
 
     // The record's fault is lasting, so no policy tries it again.
-    const next = 'it is not tried again by itself; mend the cause, then retry it'
+    const next = 'it is not tried again by itself; repair the cause, then retry it'
     expect(answer).toMatchObject({
       status: 409,
       body: {

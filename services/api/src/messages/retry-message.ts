@@ -86,9 +86,9 @@ function refused(message: Outlook, error: string | null): ApiError {
 
 function whatComesNext(message: Outlook): string {
   if (message === null) return 'somebody deleted it meanwhile'
-  if (message.status === 'DEAD') return 'no attempts are left; mend the cause, then force a retry'
+  if (message.status === 'DEAD') return 'no attempts are left; repair the cause, then force a retry'
   if (message.status === 'PENDING' && message.next_retry_at === null)
-    return 'it is not tried again by itself; mend the cause, then retry it'
+    return 'it is not tried again by itself; repair the cause, then retry it'
   if (message.status === 'PENDING') return `it is tried again at ${message.next_retry_at!.toISOString()}`
   return 'somebody asked for another attempt meanwhile'
 }

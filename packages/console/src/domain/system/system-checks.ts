@@ -118,7 +118,7 @@ function ingesterCheck({ ingesters, dlq_topics, stored_at }: SystemFacts): Check
       ...base,
       level: 'act',
       text: `${text} ${fault.id}: ${fault.fault}`,
-      advice: 'Mend what the fault names; the ingester goes on by itself.',
+      advice: 'Repair what the fault names; the ingester goes on by itself.',
     }
   return { ...base, level: 'fine', text, advice: null }
 }
@@ -169,7 +169,7 @@ function retrierCheck({ retriers, counts, held_topics }: SystemFacts): Check {
         retriers.length === 0
           ? 'No retrier has been seen within the last minute: nothing is sent.'
           : `No retrier can publish: ${fault?.fault ?? 'they are configured to publish nothing'}.`,
-      advice: 'Start a retrier, or mend what stops it. Waiting messages lose nothing but time.',
+      advice: 'Start a retrier, or repair what stops it. Waiting messages lose nothing but time.',
     }
   const how = listed([...new Set(retriers.map((one) => publishes[one.publishes] ?? one.publishes))])
   const text = `${counted(retriers.length, 'retrier sends', 'retriers send')}: ${how}.`
@@ -178,7 +178,7 @@ function retrierCheck({ retriers, counts, held_topics }: SystemFacts): Check {
       ...base,
       level: 'look',
       text: `${text} ${fault.id}: ${fault.fault}`,
-      advice: 'Mend what the fault names; other retriers go on meanwhile.',
+      advice: 'Repair what the fault names; other retriers go on meanwhile.',
     }
   if (held_topics.length > 0)
     return {
@@ -239,7 +239,7 @@ function jobCheck(jobs: readonly JobFacts[]): Check {
     return {
       ...{ ...base, level: 'look' },
       text: `${listed(failed.map(({ name }) => name))} failed the last time: ${failed[0]!.last!.error ?? 'no error was kept'}`,
-      advice: 'Mend what the error names, then run the job now.',
+      advice: 'Repair what the error names, then run the job now.',
     }
   const on = jobs.filter(({ schedule }) => schedule !== null).length
   return {

@@ -1,6 +1,8 @@
 // Addresses in other tools, by the templates of `console.links`: `https://traces.example.com/trace/{trace_id}`.
 
-type Values = Readonly<Record<string, string | null>>
+import type { frameLinkNames, messageLinkNames } from 'dlq-core/domain/message/link-names.ts'
+
+type Values<Name extends string = string> = Readonly<Record<Name, string | null>>
 
 /** The address; null where there is no template, or it names what is not known. */
 export function addressIn(template: string | null | undefined, values: Values): string | null {
@@ -19,7 +21,7 @@ export type Located = {
 }
 
 /** What the templates `trace` and `logs` may name of a message. */
-export function valuesOf(message: Located): Values {
+export function valuesOf(message: Located): Values<(typeof messageLinkNames)[number]> {
   const { original, headers } = message
   return {
     message_id: message.id,
@@ -49,7 +51,7 @@ function traceId(headers: NonNullable<Located['headers']>): string | null {
 }
 
 /** What the template `source` may name, of a frame of a stack trace; null where it names no line. */
-export function placeOfFrame(frame: string): Values | null {
+export function placeOfFrame(frame: string): Values<(typeof frameLinkNames)[number]> | null {
   // A name has a bound: without one, a long line without a place would take time that grows with its square.
   const [, file, line] = /([^\s()"/\\]{1,200}\.\w+)(?:", line |:line |:)(\d+)/.exec(frame) ?? []
   return file === undefined ? null : { file, line: line! }

@@ -78,3 +78,13 @@ test('records that wait are no loss; an ingester that cannot read is a fault, an
   expect(stdout).toContain('UNREAD slow: 900 not stored yet')
   expect(stdout).toMatch(/ingester two: reads 0 partitions, seen \d+ s ago, FAULT cannot read: no broker/)
 })
+
+test('who or what has paused a topic is a warning', async () => {
+  for (const what of [[], ['--ingestion']])
+    await everything.run(['pause', 'slow', ...what, '--for', '1h', '--reason', 'OPS-1'])
+  await database.sql`insert into dlq.dlq_policies (pattern, paused) values ('*', true)`
+  const { stdout } = await everything.run(['doctor'])
+  expect(stdout).toMatch(/^warning +paused +slow, by anonymous, until \S+: OPS-1$/m)
+  expect(stdout).toMatch(/^warning +paused +slow \(ingestion\), by anonymous, until \S+: OPS-1$/m)
+  expect(stdout).toMatch(/^warning +paused +lossy and 1 other topic, by the policy \*$/m)
+})

@@ -8,7 +8,7 @@ import { exitCodes } from '../../exit-codes.ts'
 import { table } from '../../output/table.ts'
 import { ago, count, counted, plain } from '../../output/words.ts'
 import type { CommonOptions, Session } from '../../session.ts'
-import { readOnlyText } from '../status.ts'
+import { pausedTopicText, readOnlyText } from '../status.ts'
 
 type Status = components['schemas']['Status']
 type Level = 'ok' | 'warning' | 'fault'
@@ -115,6 +115,7 @@ function statusChecks(status: Status, { now, isLimited }: { now: number; isLimit
     )
   for (const { topic, reason, since } of held)
     add('held', 'warning', `${plain(topic)} since ${ago(since, now)}: ${plain(reason)}`)
+  for (const pause of status.paused_topics) add('paused', 'warning', pausedTopicText(pause))
   if (status.paused_groups > 0)
     add(
       'paused',
@@ -132,14 +133,24 @@ function statusChecks(status: Status, { now, isLimited }: { now: number; isLimit
 
 async function topicChecks({ api }: Session): Promise<Check[]> {
   const gone: string[] = []
+  const pausedBy = new Map<string, string[]>()
   const checks: Check[] = []
   let seen = 0
-  for await (const { topic, found, faults } of eachTopic(api, { kind: 'dlq' })) {
+  for await (const { topic, found, faults, policy } of eachTopic(api, { kind: 'dlq' })) {
     if (found?.gone_at) gone.push(plain(topic))
+    if (policy.paused?.value) {
+      const { pattern } = policy.paused
+      const by = pattern === null ? 'retry.paused of the configuration' : `the policy ${plain(pattern)}`
+      pausedBy.set(by, [...(pausedBy.get(by) ?? []), plain(topic)])
+    }
     for (const { text } of faults)
       checks.push({ check: 'topics', level: 'warning', text: `${plain(topic)}: ${plain(text)}` })
     seen += 1
     if (seen >= maxTopics) break
+  }
+  for (const [by, [first = '', ...others]] of pausedBy) {
+    const topics = others.length === 0 ? first : `${first} and ${counted(others.length, 'other topic')}`
+    checks.push({ check: 'paused', level: 'warning', text: `${topics}, by ${by}` })
   }
   if (gone.length > 0) checks.push({ check: 'topics', level: 'warning', text: `gone from Kafka: ${gone.join(', ')}` })
   return [...checks, ...(await candidateChecks(api))]

@@ -97,7 +97,14 @@ const jwt = v.strictObject({
 /** Sessions of the console: a cookie that only the API can read. */
 const session = v.strictObject({
   /** How long one lasts at most. */
-  ttl: v.optional(v.pipe(anyDuration, v.minValue(60_000, 'must be at least 1m')), '8h'),
+  ttl: v.optional(
+    v.pipe(
+      anyDuration,
+      v.minValue(60_000, 'must be at least 1m'),
+      v.maxValue(366 * 86_400_000, 'must be at most 366d'),
+    ),
+    '8h',
+  ),
   /** The secret that seals the cookies, the same in all replicas; without it each process makes its own. */
   key: v.optional(v.pipe(text, v.minLength(32, 'must be at least 32 characters, as `openssl rand -base64 32` makes'))),
 })

@@ -1,3 +1,4 @@
+import { type Schema as JsonSchema, Validator } from '@cfworker/json-schema'
 import { expect, test } from 'vitest'
 import { configJsonSchema } from './config-json-schema.ts'
 import { configSchema, secretSettings, settingPaths } from './config-schema.ts'
@@ -22,4 +23,19 @@ test('it has every setting and every file of a secret, and no other key is allow
 test('durations may be numbers and texts, as in the file itself', () => {
   expect(at(['retry', 'lease'])?.anyOf).toHaveLength(2)
   expect(at(['server', 'port'])).toMatchObject({ type: 'integer' })
+})
+
+test('an editor takes each default, and as much as the service does', () => {
+  const isTaken = (path: readonly string[], value: unknown) =>
+    new Validator(at(path) as JsonSchema, '7').validate(value).valid
+  const defaults = settingPaths(configSchema).flatMap((path) => {
+    const { default: value } = (at(path) ?? {}) as { default?: unknown }
+    return value === undefined ? [] : [{ path, value }]
+  })
+  expect(defaults.length).toBeGreaterThan(80)
+  expect(defaults.filter(({ path, value }) => !isTaken(path, value))).toEqual([])
+  for (const key of ['retention', 'audit_retention']) {
+    expect(isTaken(['archive', key], '36500d')).toBe(true)
+    expect(isTaken(['archive', key], '40000d')).toBe(false)
+  }
 })

@@ -3,17 +3,21 @@
 
 import * as v from 'valibot'
 import { routeModes } from '../../domain/failure/topic-routes.ts'
+import { frameLinkNames, messageLinkNames } from '../../domain/message/link-names.ts'
 import { auth } from './auth-schema.ts'
 import {
-  anyDuration,
   boolean,
   databaseUrl,
+  decades,
   duration,
   hostNames,
   integer,
+  linkTemplate,
   networks,
   origins,
   schedule,
+  secondOrMore,
+  tenthOrMore,
   text,
   textList,
   topicMapping,
@@ -43,7 +47,7 @@ const server = v.strictObject({
   host: v.optional(text, '127.0.0.1'),
   port: v.optional(integer('a port number', 0, 65_535)),
   /** After this the API answers 503, even if the database hangs. */
-  request_timeout: v.optional(duration, '15s'),
+  request_timeout: v.optional(secondOrMore, '15s'),
   /** Requests that take longer are logged. */
   slow_request: v.optional(duration, '1s'),
   /** How long a connection may be idle. */
@@ -85,7 +89,7 @@ const database = v.strictObject({
   max_open_conns: v.optional(integer('a number of connections', 1, 1000), 10),
   max_idle_conns: v.optional(integer('a number of connections', 0, 1000), 3),
   conn_max_lifetime: v.optional(duration, '5m'),
-  statement_timeout: v.optional(duration, '30s'),
+  statement_timeout: v.optional(tenthOrMore, '30s'),
   /** False where a pooler such as PgBouncer gives every transaction another connection. */
   prepare: v.optional(boolean, true),
   /** For development, from a clone: the services start a PostgreSQL of their own, and share it. */
@@ -146,8 +150,8 @@ const kafka = v.strictObject({
   routes: v.optional(v.picklist(routeModes, `must be one of ${routeModes.join(', ')}`), 'ask'),
   /** Globs of the topics that messages may be sent to; all but internal ones by default. */
   allowed_targets: v.optional(textList, '*'),
-  topic_refresh_interval: v.optional(duration, '5s'),
-  request_timeout: v.optional(duration, '15s'),
+  topic_refresh_interval: v.optional(tenthOrMore, '5s'),
+  request_timeout: v.optional(secondOrMore, '15s'),
 })
 
 /** What the ingester stores of a record. */
@@ -173,7 +177,7 @@ const retry = v.pipe(
     /** Of the retrier as a whole: a slot either has a transactional id or not. */
     delivery: v.optional(v.picklist(deliveries, `must be one of ${deliveries.join(', ')}`), 'exactly-once'),
     /** How long a dead retrier keeps its slots. */
-    lease: v.optional(v.pipe(duration, v.minValue(1000, 'must be at least 1s')), '30s'),
+    lease: v.optional(secondOrMore, '30s'),
     /** Each deployment on a Kafka cluster needs its own. */
     transactional_id_prefix: v.optional(
       v.pipe(text, v.regex(/^[\w.-]{1,200}$/, 'must be letters, digits, ".", "_" and "-"')),
@@ -199,13 +203,13 @@ const worker = v.strictObject({
   /** Bulk runs that are active at once, in all processes together; others are queued. */
   max_active_runs: v.optional(integer('a number of runs', 1, 100), 4),
   /** How long a dead process keeps its jobs. */
-  lease: v.optional(v.pipe(duration, v.minValue(1000, 'must be at least 1s')), '15s'),
+  lease: v.optional(secondOrMore, '15s'),
 })
 
 /** What is known of messages after they were sent: services/retrier/src/readers. */
 const verdicts = v.strictObject({
   /** How often the retrier asks Kafka what consumer groups have read. */
-  look_interval: v.optional(v.pipe(duration, v.minValue(1000, 'must be at least 1s')), '15s'),
+  look_interval: v.optional(secondOrMore, '15s'),
   /** How long after a message was read it may still come back. `auto`: as re-failures of late say, at least 150 s. */
   horizon: v.optional(v.union([v.literal('auto'), duration], 'must be "auto" or a duration such as 150s'), 'auto'),
   /** A run whose canary nobody has read after this time pauses. */
@@ -234,21 +238,25 @@ const cron = v.strictObject({
   sagas: v.optional(schedule, '* * * * *'),
 })
 
+const dayMs = 86_400_000
+const days = v.pipe(
+  decades,
+  v.minValue(dayMs, 'must be at least 1d'),
+  v.maxValue(36_500 * dayMs, 'must be at most 36500d'),
+)
+
 const archive = v.strictObject({
   /** How long the archive keeps messages. They are dropped by quarters, so some stay up to three months longer. */
-  retention: v.optional(
-    v.pipe(
-      anyDuration,
-      v.minValue(86_400_000, 'must be at least 1d'),
-      v.maxValue(36_500 * 86_400_000, 'must be at most 36500d'),
-    ),
-    '365d',
-  ),
+  retention: v.optional(days, '365d'),
   /** How long audit entries stay. */
-  audit_retention: v.optional(v.pipe(anyDuration, v.minValue(86_400_000, 'must be at least 1d')), '730d'),
+  audit_retention: v.optional(days, '730d'),
 })
 
-const nameById = v.record(text, v.pipe(text, v.maxLength(200, 'must be at most 200 characters')))
+const nameById = v.record(
+  text,
+  v.pipe(text, v.maxLength(200, 'must be at most 200 characters')),
+  'must be names by ids, such as { orders.events.v1: Order Events }; only in the file',
+)
 
 /** What people call topics and consumer groups, by their ids in Kafka; a name that was given by the API goes first. */
 const names = v.strictObject({
@@ -265,9 +273,6 @@ const audit = v.strictObject({
   /** Whether a request with unmask=true must say why. */
   unmask_reason: v.optional(v.picklist(['optional', 'required'], 'must be one of optional, required'), 'optional'),
 })
-
-/** Links to other tools; `{…}` stands for what the console fills in. */
-const linkTemplate = v.pipe(text, v.regex(/^https?:\/\//, 'must start with https:// or http://'))
 
 /** Every deployment that the console can lead to, its own among them; the URL is that of its `server.public_url`. */
 const deployments = v.pipe(
@@ -286,10 +291,10 @@ const consoleSection = v.strictObject({
   payloads: v.optional(v.picklist(['shown', 'hidden'], 'must be one of shown, hidden'), 'shown'),
   links: v.optional(
     v.strictObject({
-      trace: v.optional(linkTemplate),
-      source: v.optional(linkTemplate),
-      ticket: v.optional(linkTemplate),
-      logs: v.optional(linkTemplate),
+      trace: v.optional(linkTemplate(messageLinkNames)),
+      source: v.optional(linkTemplate(frameLinkNames)),
+      ticket: v.optional(linkTemplate(['ticket'])),
+      logs: v.optional(linkTemplate(messageLinkNames)),
     }),
     {},
   ),

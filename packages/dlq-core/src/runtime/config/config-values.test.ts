@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
-import { databaseUrl, networks, schedule } from './config-values.ts'
+import { configSchema } from './config-schema.ts'
+import { databaseUrl, linkTemplate, networks, schedule } from './config-values.ts'
 
 describe('the URL of the database', () => {
   const faultsOfUrl = (url: string) => (v.safeParse(databaseUrl, url).issues ?? []).map(({ message }) => message)
@@ -49,4 +50,23 @@ test.each([
   [['proxy.example.com'], false],
 ])('networks: %j is %s', (list, isRight) => {
   expect(v.safeParse(networks, list).success).toBe(isRight)
+})
+
+test.each([
+  ['https://traces.example.com/{trace_id}?q={"app":"{topic}"}', []],
+  ['https://traces.example.com/{traceId}', ['may have no other names in braces than {topic}, {trace_id}']],
+  ['traces.example.com', ['must start with https:// or http://']],
+])('the template of a link: %s', (template, faults) => {
+  const issues = v.safeParse(linkTemplate(['topic', 'trace_id']), template).issues ?? []
+  expect(issues.map(({ message }) => message)).toEqual(faults)
+})
+
+test.each([
+  ['server', 'request_timeout', 'must be at least 1s'],
+  ['kafka', 'request_timeout', 'must be at least 1s'],
+  ['kafka', 'topic_refresh_interval', 'must be at least 100ms'],
+  ['database', 'statement_timeout', 'must be at least 100ms'],
+])('no time at all is refused for %s.%s', (section, key, fault) => {
+  const issues = v.safeParse(configSchema, { [section]: { [key]: 0 } }).issues ?? []
+  expect(issues.map(({ message }) => message)).toEqual([fault])
 })

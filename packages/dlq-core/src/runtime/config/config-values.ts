@@ -87,6 +87,10 @@ const maxTimerMs = 24 * 86_400_000
 /** As `anyDuration`, for durations of timers. */
 export const duration = v.pipe(anyDuration, v.maxValue(maxTimerMs, 'must be at most 24d'))
 
+/** The same, for what would fail, or keep others busy, in less. */
+export const secondOrMore = v.pipe(duration, v.minValue(1000, 'must be at least 1s'))
+export const tenthOrMore = v.pipe(duration, v.minValue(100, 'must be at least 100ms'))
+
 export function integer(what: string, min: number, max: number) {
   return v.pipe(
     v.union([v.number(), v.string()], `must be ${what} (${min} to ${max})`),
@@ -232,6 +236,18 @@ export const schedule = v.pipe(
   v.regex(/^(off|([\d*,/-]+ +){4}[\d*,/-]+)$/, scheduleForm),
   v.check((value) => value === 'off' || isCronPattern(value), scheduleForm),
 )
+
+/** An address in another tool. `{…}` stands for what the console fills in. */
+export function linkTemplate(names: readonly string[]) {
+  return v.pipe(
+    text,
+    v.regex(/^https?:\/\//, 'must start with https:// or http://'),
+    v.check(
+      (template) => [...template.matchAll(/\{(\w+)\}/g)].every(([, name]) => names.includes(name!)),
+      `may have no other names in braces than ${names.map((name) => `{${name}}`).join(', ')}`,
+    ),
+  )
+}
 
 export const hostNames = v.pipe(
   textList,

@@ -84,7 +84,7 @@ const pageSchema = v.pipe(
       total: v.pipe(
         v.nullable(totalSchema),
         v.description(
-          'On the first page: exact where the filter has only statuses, a topic, an error group and a consumer group. Otherwise counted among the first 10,000 rows along an index, or the first 1,000 where rows have to be read; `gte` says that there are more. Null on other pages.',
+          'On the first page: exact where the filter has only statuses, a topic, an error group and a consumer group, or where the page has all messages. Otherwise counted among the first 10,000 rows along an index, or the first 1,000 where rows have to be read; `gte` says that there may be more. Null on other pages.',
         ),
       ),
       limit: count,
@@ -241,13 +241,15 @@ async function answerPage(
   { cursor, limit = defaultLimit, sort = 'newest', show = 'payload', ...filter }: ListQuery,
 ): Promise<Response> {
   const search = await searchOf({ sql, payloads }, { filter, sort, scope: access.topics, sight })
-  const [total, page] = await Promise.all([
+  const [counted, page] = await Promise.all([
     // The client has the total from the first page.
     cursor === undefined ? totalOf(sql, search) : null,
     findPage(sql, { search, asked: filter, cursor, limit, seal, signal, show }),
   ])
+  // A first page that comes to the end of the list has all of it.
+  const isWhole = counted?.relation === 'gte' && page.nextCursor === null
   const pagination = {
-    total,
+    total: isWhole ? { value: page.rows.length, relation: 'eq' } : counted,
     limit,
     next_cursor: page.nextCursor,
     prev_cursor: page.prevCursor,

@@ -2,7 +2,7 @@
 // on where it was. A run cannot be undone, and ends only when nothing is left.
 
 import { randomBytes } from 'node:crypto'
-import { copiesOf, namesKey, namesOf, sealProof } from 'dlq-core/domain/erase/erase-proof.ts'
+import { copiesOf, namesOf, runsNaming, sealProof } from 'dlq-core/domain/erase/erase-proof.ts'
 import { erasureKey, idDigest, keyDigest } from 'dlq-core/domain/erase/erasure-digest.ts'
 import { type RunSelection, runPriority, runWorkflows } from 'dlq-core/domain/message/run.ts'
 import { smallestId } from 'dlq-core/domain/record/message-id.ts'
@@ -102,6 +102,9 @@ async function forget(sql: Transaction, { run_id: id }: RunPayload): Promise<Chu
   }
   await forgetItems(sql, id)
   await forgetSelection(sql, id)
+  const run = await holdRun(sql, id)
+  // What it has found, it erases no more.
+  if (run !== null) await writeProgress(sql, { ...run, taken: 0 })
   return { isLast: true }
 }
 
@@ -196,12 +199,10 @@ async function eraseTraces(sql: Transaction, { run, erasing }: Held): Promise<Ch
     await addCounts(sql, erasing, { ...counts, dlq_reads: reads })
   }
   const runs = await listRunTexts(sql, { after: run.cursor ?? smallestId, limit: textsPiece })
-  const naming = runs
-    .filter(({ id, texts }) => id !== run.id && texts.some((text) => namesKey(text, keys)))
-    .map(({ id }) => id)
-  await eraseRunTexts(sql, { runId: run.id, ids: naming })
-  await eraseReasons(sql, naming)
-  await addCounts(sql, erasing, { dlq_runs: naming.length })
+  const naming = runsNaming(runs, keys)
+  await eraseRunTexts(sql, { runId: run.id, ...naming })
+  await eraseReasons(sql, naming.ids)
+  await addCounts(sql, erasing, { dlq_runs: naming.ids.length })
   const last = runs.at(-1)?.id
   await writeProgress(sql, { ...run, cursor: last ?? smallestId })
   return { isLast: runs.length < textsPiece }

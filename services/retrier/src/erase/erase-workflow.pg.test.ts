@@ -148,6 +148,14 @@ describe('a run that erases', () => {
     expect(counts).toEqual({ status: 'failed', taken: 0, done: 0 })
   })
 
+  test('that is cancelled before it begins keeps no key either', async () => {
+    const run = await enter({ keys: [Buffer.from('not begun').toString('base64')] })
+    await erase(run, { before: 'begin' })
+    await cancelErasure(service.sql, run, { before: 'begin' })
+    const [row] = await database.sql`select selection from dlq.dlq_runs where id = ${run}`
+    expect(row).toEqual({ selection: { ids: [] } })
+  })
+
   test('takes from another run its reason where only this names the key, and so the other goes on', async () => {
     const key = Buffer.from('only in a reason')
     const id = await insertMessageRow(database.sql, { record_key: key })

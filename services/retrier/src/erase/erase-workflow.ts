@@ -58,7 +58,14 @@ export function eraseWorkflow(admit: EraseStep): Workflow<RunPayload> {
     name: runWorkflows.erasing,
     priority: runPriority,
     steps: [
-      admit,
+      {
+        ...admit,
+        // Of the first step, because what was not executed is not compensated: a run may be cancelled before it begins.
+        async compensateChunk(sql: Transaction, context) {
+          await forget(sql, context.payload)
+          return admit.compensateChunk!(sql, context)
+        },
+      },
       step('begin', begin),
       step('find', find),
       step('archive', lookThroughArchive),
@@ -74,7 +81,6 @@ function step(name: string, work: (sql: Transaction, held: Held) => Promise<Chun
   return {
     name,
     ...bounds,
-    ...(name === 'begin' && { compensateChunk: (sql: Transaction, { payload }) => forget(sql, payload) }),
     async executeChunk(sql: Transaction, { payload }) {
       const run = await holdRun(sql, payload.run_id)
       const erasing = run && (await readErasingRun(sql, run.id))
@@ -93,7 +99,7 @@ function step(name: string, work: (sql: Transaction, held: Held) => Promise<Chun
  * Of a run that is cancelled: what it has erased stays erased, known by its ids, and it keeps no key. Dead letters of its
  * keys that are stored from now on stay whole.
  */
-async function forget(sql: Transaction, { run_id: id }: RunPayload): Promise<Chunk> {
+async function forget(sql: Transaction, { run_id: id }: RunPayload): Promise<void> {
   const erasing = await readErasingRun(sql, id)
   const { keys } = keysOf(erasing?.selection ?? '{"ids":[]}')
   for (const key of await readErasureKeys(sql)) {
@@ -105,7 +111,6 @@ async function forget(sql: Transaction, { run_id: id }: RunPayload): Promise<Chu
   const run = await holdRun(sql, id)
   // What it has found, it erases no more.
   if (run !== null) await writeProgress(sql, { ...run, taken: 0 })
-  return { isLast: true }
 }
 
 function keysOf(selection: string): { keys: Buffer[]; topics: readonly string[] | null } {

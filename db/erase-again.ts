@@ -6,7 +6,7 @@ import type { KeyObject } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { type EraseProof, namesKey, namesOf, openProof } from 'dlq-core/domain/erase/erase-proof.ts'
+import { type EraseProof, namesOf, openProof, runsNaming } from 'dlq-core/domain/erase/erase-proof.ts'
 import { erasureKey, idDigest, keyDigest } from 'dlq-core/domain/erase/erasure-digest.ts'
 import { smallestId } from 'dlq-core/domain/record/message-id.ts'
 import {
@@ -110,9 +110,9 @@ async function eraseTraces(
   await eraseReads(sql, { runId, texts: namesOf(keys) })
   for (let after = smallestId; ; ) {
     const runs = await listRunTexts(sql, { after, limit: pieceSize })
-    const naming = runs.filter(({ texts }) => texts.some((text) => namesKey(text, keys))).map(({ id }) => id)
-    await eraseRunTexts(sql, { runId, ids: naming })
-    await eraseReasons(sql, naming)
+    const naming = runsNaming(runs, keys)
+    await eraseRunTexts(sql, { runId, ...naming })
+    await eraseReasons(sql, naming.ids)
     if (runs.length < pieceSize) break
     after = runs.at(-1)!.id
   }

@@ -46,7 +46,7 @@ beforeEach(async () => {
 })
 
 test('a group tells for which topics it is paused, why, since when and when it is probed next', async () => {
-  await startProbes(service.sql, { original_topic: 'orders', group_id: group, count: 1 })
+  await startProbes(service.sql, { original_topic: 'orders', group_id: group, ordered: false, count: 1 })
   expect(await pausesOf(request)).toEqual([
     {
       ...{ original_topic: 'orders', reason: '25 of orders failed again', failed_probes: 0 },

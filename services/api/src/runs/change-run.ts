@@ -1,5 +1,6 @@
 // Pauses, resumes or cancels a run, with the audit entry in one transaction.
 
+import { forgetSelection } from 'dlq-core/queries/erase/erase-traces.ts'
 import { moveRun, type RunView } from 'dlq-core/queries/runs/runs.ts'
 import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
 import type { Database, Transaction } from 'dlq-core/runtime/database/database.ts'
@@ -59,7 +60,7 @@ async function move(
  */
 async function cancelRun(
   sql: Transaction,
-  { id }: RunView,
+  { id, kind }: RunView,
   { by, reason }: { by: string; reason: string | null },
 ): Promise<boolean> {
   const sagaId = await sagaOf(sql, id)
@@ -68,7 +69,10 @@ async function cancelRun(
   if (outcome !== 'cancelling') return false
   const why = `cancelled by ${by}${reason ? `: ${reason}` : ''}`
   // A queued run holds no messages, and none of its steps has run, so there is nothing to give back.
-  if (await moveRun(sql, { id, from: ['queued'], to: 'cancelled', reason: why })) return true
+  if (await moveRun(sql, { id, from: ['queued'], to: 'cancelled', reason: why })) {
+    if (kind === 'erase') await forgetSelection(sql, id)
+    return true
+  }
   return moveRun(sql, { id, from: ['running', 'paused'], to: 'cancelling', reason: why })
 }
 

@@ -80,3 +80,11 @@ test('a run shows no key, and its proof is for admins; the erased message cannot
   })
   expect(await send('admin', `DELETE /api/v1/dlq/messages/${id}`)).toMatchObject({ status: 200 })
 })
+
+test('a run that is cancelled while it is queued keeps no key', async () => {
+  await insertMessageRow(database.sql, { record_key: Buffer.from('maria') })
+  const { id } = (await send('admin', 'POST /api/v1/runs', wanted)).body as { id: string }
+  expect(await send('admin', `POST /api/v1/runs/${id}/cancel`, {})).toMatchObject({ body: { status: 'cancelled' } })
+  const [row] = await database.sql`select selection from dlq.dlq_runs where id = ${id}`
+  expect(row).toEqual({ selection: { ids: [] } })
+})

@@ -251,9 +251,9 @@ export async function surveySelection(
   }
 }
 
-function candidateOf({ status, is_spent, is_held, held_by_route, origin_state }: SurveyRow) {
+function candidateOf({ status, is_spent, is_held, held_by_route, origin_state, is_erased }: SurveyRow) {
   const run_id = is_held ? 'another' : null
-  return { status, retry_count: is_spent ? 1 : 0, max_retries: 1, run_id, held_by_route, origin_state }
+  return { status, retry_count: is_spent ? 1 : 0, max_retries: 1, run_id, held_by_route, origin_state, is_erased }
 }
 
 function ageOf({ age_days }: SurveyRow): string {

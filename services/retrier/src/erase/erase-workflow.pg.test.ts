@@ -92,6 +92,20 @@ describe('a run that erases', () => {
     expect(() => openProof(proof.replace('ticket 17', 'ticket 18'))).toThrow('SHA-256')
   })
 
+  test('erases what it was asked for, though another one reaches the same key first', async () => {
+    const key = Buffer.from('asked for twice')
+    const [first, second] = [
+      await insertMessageRow(database.sql, { record_key: key }),
+      await insertMessageRow(database.sql, { record_key: key }),
+    ]
+    const run = await enter({ keys: [key.toString('base64')] })
+    await erase(run, { before: 'find' })
+    await erase(await enter({ ids: [first] }))
+    const { proof } = await erase(run, { from: 'find' })
+    expect(openProof(proof)).toMatchObject({ ids: [second], keys: [expect.any(String)] })
+    expect(await readMessageRow(database.sql, second)).toMatchObject({ record_key: null, error_message: 'erased' })
+  })
+
   test('reaches a message of its key that was stored while the clock of the database was ahead', async () => {
     const ahead = new Date(Date.now() + 3_600_000)
     const id = await insertMessageRow(database.sql, { record_key: Buffer.from('ahead'), created_at: ahead })
@@ -128,6 +142,35 @@ describe('a run that erases', () => {
     const digests = [keyDigest(digestKey, key), idDigest(digestKey, id)]
     expect((await findErasures(service.sql, digests)).map(({ digest }) => digest)).toEqual([digests[1]])
     expect(await readMessageRow(database.sql, id)).toMatchObject({ record_key: null, error_message: 'erased' })
+  })
+
+  test('that is cancelled before it erases waits for nothing any more', async () => {
+    const run = await enter({ ids: [await insertMessageRow(database.sql, {})] })
+    await erase(run, { before: 'erase' })
+    await cancelErasure(service.sql, run)
+    const [counts] = await database.sql`select status, taken::int, done::int from dlq.dlq_runs where id = ${run}`
+    expect(counts).toEqual({ status: 'failed', taken: 0, done: 0 })
+  })
+
+  test('that is cancelled before it begins keeps no key either', async () => {
+    const run = await enter({ keys: [Buffer.from('not begun').toString('base64')] })
+    await erase(run, { before: 'begin' })
+    await cancelErasure(service.sql, run, { before: 'begin' })
+    const [row] = await database.sql`select selection from dlq.dlq_runs where id = ${run}`
+    expect(row).toEqual({ selection: { ids: [] } })
+  })
+
+  test('takes from another run its reason where only this names the key, and so the other goes on', async () => {
+    const key = Buffer.from('only in a reason')
+    const id = await insertMessageRow(database.sql, { record_key: key })
+    const selection = { filter: { topic: 'orders' } }
+    const [other] = await database.sql`
+      insert into dlq.dlq_runs (kind, status, actor, reason, selection, patch, until_id, matched, matched_relation)
+      values ('edit', 'running', 'ann', ${`for ${key}`}, ${database.sql.json(selection)},
+              ${database.sql.json([{ op: 'add', path: '/x', value: 1 }])}, gen_random_uuid(), 1, 'eq') returning id`
+    await erase(await enter({ ids: [id] }))
+    const [row] = await database.sql`select reason, selection, patch from dlq.dlq_runs where id = ${other!.id}`
+    expect(row).toEqual({ reason: null, selection, patch: [{ op: 'add', path: '/x', value: 1 }] })
   })
 
   test('waits for a message that is being sent', async () => {

@@ -2,7 +2,7 @@
 // on where it was. A run cannot be undone, and ends only when nothing is left.
 
 import { randomBytes } from 'node:crypto'
-import { copiesOf, namesKey, namesOf, sealProof } from 'dlq-core/domain/erase/erase-proof.ts'
+import { copiesOf, namesOf, runsNaming, sealProof } from 'dlq-core/domain/erase/erase-proof.ts'
 import { erasureKey, idDigest, keyDigest } from 'dlq-core/domain/erase/erasure-digest.ts'
 import { type RunSelection, runPriority, runWorkflows } from 'dlq-core/domain/message/run.ts'
 import { smallestId } from 'dlq-core/domain/record/message-id.ts'
@@ -58,7 +58,14 @@ export function eraseWorkflow(admit: EraseStep): Workflow<RunPayload> {
     name: runWorkflows.erasing,
     priority: runPriority,
     steps: [
-      admit,
+      {
+        ...admit,
+        // Of the first step, because what was not executed is not compensated: a run may be cancelled before it begins.
+        async compensateChunk(sql: Transaction, context) {
+          await forget(sql, context.payload)
+          return admit.compensateChunk!(sql, context)
+        },
+      },
       step('begin', begin),
       step('find', find),
       step('archive', lookThroughArchive),
@@ -74,7 +81,6 @@ function step(name: string, work: (sql: Transaction, held: Held) => Promise<Chun
   return {
     name,
     ...bounds,
-    ...(name === 'begin' && { compensateChunk: (sql: Transaction, { payload }) => forget(sql, payload) }),
     async executeChunk(sql: Transaction, { payload }) {
       const run = await holdRun(sql, payload.run_id)
       const erasing = run && (await readErasingRun(sql, run.id))
@@ -93,7 +99,7 @@ function step(name: string, work: (sql: Transaction, held: Held) => Promise<Chun
  * Of a run that is cancelled: what it has erased stays erased, known by its ids, and it keeps no key. Dead letters of its
  * keys that are stored from now on stay whole.
  */
-async function forget(sql: Transaction, { run_id: id }: RunPayload): Promise<Chunk> {
+async function forget(sql: Transaction, { run_id: id }: RunPayload): Promise<void> {
   const erasing = await readErasingRun(sql, id)
   const { keys } = keysOf(erasing?.selection ?? '{"ids":[]}')
   for (const key of await readErasureKeys(sql)) {
@@ -102,7 +108,9 @@ async function forget(sql: Transaction, { run_id: id }: RunPayload): Promise<Chu
   }
   await forgetItems(sql, id)
   await forgetSelection(sql, id)
-  return { isLast: true }
+  const run = await holdRun(sql, id)
+  // What it has found, it erases no more.
+  if (run !== null) await writeProgress(sql, { ...run, taken: 0 })
 }
 
 function keysOf(selection: string): { keys: Buffer[]; topics: readonly string[] | null } {
@@ -196,12 +204,10 @@ async function eraseTraces(sql: Transaction, { run, erasing }: Held): Promise<Ch
     await addCounts(sql, erasing, { ...counts, dlq_reads: reads })
   }
   const runs = await listRunTexts(sql, { after: run.cursor ?? smallestId, limit: textsPiece })
-  const naming = runs
-    .filter(({ id, texts }) => id !== run.id && texts.some((text) => namesKey(text, keys)))
-    .map(({ id }) => id)
-  await eraseRunTexts(sql, { runId: run.id, ids: naming })
-  await eraseReasons(sql, naming)
-  await addCounts(sql, erasing, { dlq_runs: naming.length })
+  const naming = runsNaming(runs, keys)
+  await eraseRunTexts(sql, { runId: run.id, ...naming })
+  await eraseReasons(sql, naming.ids)
+  await addCounts(sql, erasing, { dlq_runs: naming.ids.length })
   const last = runs.at(-1)?.id
   await writeProgress(sql, { ...run, cursor: last ?? smallestId })
   return { isLast: runs.length < textsPiece }

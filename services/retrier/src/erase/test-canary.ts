@@ -179,10 +179,18 @@ export async function carryOut(
   return run as { status: string; proof: string; selection: string }
 }
 
-/** As a saga that is cancelled does after its last chunk. */
-export async function cancelErasure(sql: ServiceSql, id: string): Promise<void> {
+/** As a saga that is cancelled does after its last chunk; `before`: none of this step or of those behind it was executed. */
+export async function cancelErasure(sql: ServiceSql, id: string, { before = '' } = {}): Promise<void> {
   const context = { payload: { run_id: id } } as StepContext<{ run_id: string }>
-  for (const { compensateChunk } of workflowOn(sql).steps.toReversed())
+  const { steps } = workflowOn(sql)
+  const executed =
+    before === ''
+      ? steps
+      : steps.slice(
+          0,
+          steps.findIndex(({ name }) => name === before),
+        )
+  for (const { compensateChunk } of executed.toReversed())
     if (compensateChunk) await sql.begin((sql) => compensateChunk(sql, context))
 }
 

@@ -1,7 +1,7 @@
 // Re-failures pause their error group where they are most of its retries; probes find out when it is over.
 
 import { randomUUID } from 'node:crypto'
-import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
+import { defaultRetryPolicy, type RetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
 import { claimBatch } from 'dlq-core/queries/retry/batches.ts'
 import { takeSlot } from 'dlq-core/queries/retry/slots.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
@@ -21,19 +21,21 @@ const policy = { ...defaultRetryPolicy, refailureThreshold: 5, refailureWindowMs
 let pauses: GroupPauses
 let retryCounts: RetryCounts
 
-beforeEach(async () => {
-  await emptyTables(database.sql, 'dlq.dlq_attempts', 'dlq.dlq_messages', 'dlq.dlq_slots')
-  await emptyTables(database.sql, 'dlq.dlq_group_pauses', 'dlq.dlq_group_probes', 'dlq.dlq_group_retries')
-  retryCounts = createRetryCounts()
-  const log = createLog({ service: 'test', level: 'silent' })
-  pauses = createGroupPauses({
+const pausesBy = (policy: RetryPolicy): GroupPauses =>
+  createGroupPauses({
     sql: service.sql,
-    log,
+    log: createLog({ service: 'test', level: 'silent' }),
     loadPolicies: async () => {},
     policyOf: () => policy,
     retryCounts,
     now: () => new Date(),
   })
+
+beforeEach(async () => {
+  await emptyTables(database.sql, 'dlq.dlq_attempts', 'dlq.dlq_messages', 'dlq.dlq_slots')
+  await emptyTables(database.sql, 'dlq.dlq_group_pauses', 'dlq.dlq_group_probes', 'dlq.dlq_group_retries')
+  retryCounts = createRetryCounts()
+  pauses = pausesBy(policy)
 })
 
 const insert = (columns: MessageColumns = {}) =>
@@ -304,4 +306,34 @@ test('probes that nobody has read prove nothing', async () => {
   expect(await pauseOf()).toBeDefined()
   await look(8)
   expect(await pauseOf()).toBeUndefined()
+})
+
+test('a probe that is held, or that a run has taken, is none any more: others are sent', async () => {
+  await insertRefailures(5)
+  await pauses.review()
+  await database.sql`update dlq.dlq_group_pauses set probe_at = now() - interval '1 s'`
+  await pauses.review()
+  const [held, taken, ...rest] = (await probesOf()).map(({ message_id }) => message_id)
+  expect(rest).toHaveLength(3)
+  await database.sql`
+    update dlq.dlq_messages set next_retry_at = null, retry_requested = false where id in ${database.sql([held!, ...rest])}`
+  await database.sql`update dlq.dlq_messages set run_id = ${randomUUID()} where id = ${taken!}`
+  const other = await insert()
+  await pauses.review()
+  await pauses.review()
+  expect(await probesOf()).toEqual([{ message_id: other, attempt: 2 }])
+})
+
+test('where order is kept per key, a message that waits for an earlier one of its key is no probe', async () => {
+  await insertRefailures(6)
+  await database.sql`
+    update dlq.dlq_messages m set order_key = 7, original_partition = 0, original_offset = place,
+      next_retry_at = now() + case when place = 1 then interval '1 hour' else interval '1 minute' end
+    from (select id, row_number() over (order by id) as place from dlq.dlq_messages) placed where m.id = placed.id`
+  const ordered = pausesBy({ ...policy, ordering: 'per-key' })
+  await ordered.review()
+  await database.sql`update dlq.dlq_group_pauses set probe_at = now() - interval '1 s'`
+  await ordered.review()
+  const [first] = await database.sql`select id from dlq.dlq_messages where original_offset = 1`
+  expect(await probesOf()).toEqual([{ message_id: first!.id, attempt: 2 }])
 })

@@ -127,10 +127,11 @@ async function reviewPause(
   }
   if (policy.refailureThreshold === null || policy.delivery === 'pull')
     return resume('the policy asks for no pauses any more')
-  const states = await readProbes(sql, { ...pause, quietMs: quietMs(policy, refails_after_ms) })
+  const group = { original_topic, group_id, ordered: policy.ordering === 'per-key' }
+  const states = await readProbes(sql, { ...group, quietMs: quietMs(policy, refails_after_ms) })
   if (states.length === 0) {
     if (pause.probe_at > now()) return
-    const probes = await startProbes(sql, { ...pause, count: probesAtOnce })
+    const probes = await startProbes(sql, { ...group, count: probesAtOnce })
     if (probes > 0) log.info({ ...where, probes }, 'group_probed')
     else await resume('nothing of it waits')
     return

@@ -196,6 +196,21 @@ test('the reasons add up over chunks', async () => {
   expect(Object.keys(await skippedIn(id))).toHaveLength(2)
 })
 
+test('a run leaves alone what was erased, also what it restores from the archive', async () => {
+  const erased = { status: 'DEAD', erased_at: new Date(), origin_state: 15 } as const
+  const [live, archived] = [await insert(erased), await insert(erased)]
+  await engine.database.sql`select dlq.archive_messages(array[${archived}]::uuid[])`
+  for (const asked of [
+    { kind: 'revive', selection: { ids: [live] } },
+    { kind: 'retry', is_forced: true, selection: { filter: { topic: 'orders', archived: true } } },
+  ] as const) {
+    const id = await start(enter({ matched: 1, ...asked }))
+    expect(await chunk(id)).toMatchObject({ taken: 0, done: 0, skipped: '{"erased":1}' })
+  }
+  for (const id of [live, archived])
+    expect(await readMessageRow(engine.database.sql, id)).toMatchObject({ status: 'DEAD', run_id: null })
+})
+
 describe('a run that edits', () => {
   const patch = [{ op: 'replace', path: '/currency', value: 'EUR' }]
   const textOf = async (id: string) => String((await readMessageRow(engine.database.sql, id)).record_value)

@@ -105,3 +105,16 @@ export function namesKey(text: string, keys: readonly Buffer[]): boolean {
     return name.length >= leastContained && (text.includes(written) || text.includes(name))
   })
 }
+
+/**
+ * What people wrote into a run. `asked`: its selection and its patch. `why`: why it was made, paused or cancelled, and its
+ * Idempotency-Key.
+ */
+export type RunTexts = { readonly id: string; readonly asked: readonly string[]; readonly why: readonly string[] }
+
+/** Which of the runs name one of the keys, and which of these (`asking`) name it in what they ask for. */
+export function runsNaming(runs: readonly RunTexts[], keys: readonly Buffer[]): { ids: string[]; asking: string[] } {
+  const names = (text: string) => namesKey(text, keys)
+  const asking = runs.filter(({ asked }) => asked.some(names)).map(({ id }) => id)
+  return { ids: runs.filter(({ asked, why }) => [...asked, ...why].some(names)).map(({ id }) => id), asking }
+}

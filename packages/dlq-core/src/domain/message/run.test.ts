@@ -28,6 +28,7 @@ test('a retry skips messages that are settled, being sent, out of budget or in a
     run_id: null,
     held_by_route: false,
     origin_state: null,
+    is_erased: false,
   } as const
   expect(ineligibility(plain('retry'), pending)).toBeNull()
   expect(ineligibility(plain('retry'), { ...pending, status: 'DEAD' })).toBe('dead')
@@ -40,6 +41,22 @@ test('a retry skips messages that are settled, being sent, out of budget or in a
   expect(ineligibility(plain('delete'), { ...pending, retry_count: 3 })).toBeNull()
 })
 
+test('of an erased message nothing is sent or changed; it can be moved and deleted', () => {
+  const dead = { status: 'DEAD', retry_count: 0, max_retries: 3, run_id: null } as const
+  const erased = { ...dead, held_by_route: false, origin_state: 15, is_erased: true } as const
+  const leaves = (run: Parameters<typeof ineligibility>[0]) => ineligibility(run, erased) === 'erased'
+  expect(runKinds.filter((kind) => leaves(plain(kind)))).toEqual([
+    'retry',
+    'redirect',
+    'dead',
+    'revive',
+    'edit',
+    'origin',
+  ])
+  expect(leaves({ kind: 'retry', is_forced: true })).toBe(true)
+  expect(remedyOf(plain('retry'), 'erased', 2)).toBe('2 were erased: nothing of them is left to change or send')
+})
+
 test('a forced run takes what is DEAD or has no attempts left, and nothing that another run or a route holds', () => {
   const forced = { kind: 'retry', is_forced: true } as const
   const dead = {
@@ -49,6 +66,7 @@ test('a forced run takes what is DEAD or has no attempts left, and nothing that 
     run_id: null,
     held_by_route: false,
     origin_state: null,
+    is_erased: false,
   } as const
   expect(ineligibility(forced, dead)).toBeNull()
   expect(ineligibility(forced, { ...dead, status: 'PENDING' })).toBeNull()

@@ -123,6 +123,9 @@ export function eligibleStatuses(run: RunMeans, { status: named, archived = fals
   return statuses.filter((status) => named === undefined || named.includes(status))
 }
 
+/** Kinds that move or delete messages as they are, and so erased ones, too. */
+const keepingKinds: readonly RunKind[] = ['delete', 'archive', 'restore', 'purge', 'erase']
+
 export type Candidate = {
   readonly status: Status
   readonly retry_count: number
@@ -132,6 +135,7 @@ export type Candidate = {
   readonly held_by_route: boolean
   /** See origin-state.ts. */
   readonly origin_state: number | null
+  readonly is_erased: boolean
 }
 
 /** Why such a run leaves the message alone; null where it does not. */
@@ -139,6 +143,7 @@ export function ineligibility(
   run: RunMeans,
   { status, retry_count: retryCount, max_retries: maxRetries, run_id: runId, ...row }: Candidate,
 ): string | null {
+  if (row.is_erased && !keepingKinds.includes(run.kind)) return 'erased'
   if (!touchableBy(run).includes(status)) return status.toLowerCase()
   if (runId !== null) return 'in_another_run'
   if (isSent(run.kind)) {
@@ -150,7 +155,8 @@ export function ineligibility(
 }
 
 /** Why a message is not sent by a run, nor by itself. */
-export function heldReason(row: Pick<Candidate, 'held_by_route' | 'origin_state'>): string | null {
+export function heldReason(row: Pick<Candidate, 'held_by_route' | 'origin_state' | 'is_erased'>): string | null {
+  if (row.is_erased) return 'erased'
   if (row.held_by_route) return 'held_by_route'
   return originStateOf(row.origin_state)?.isHeld ? 'held_for_origin' : null
 }
@@ -168,6 +174,8 @@ export function remedyOf({ kind }: Pick<RunMeans, 'kind'>, reason: string, count
       return `${are} held by a route: approve it, or retry singly by force`
     case 'held_for_origin':
       return `${are} held because the original is missing or has another value: adopt it, edit the value, or retry singly by force`
+    case 'erased':
+      return `${count} ${count === 1 ? 'was' : 'were'} erased: nothing of ${count === 1 ? 'it' : 'them'} is left to change or send`
     case 'superseded':
       return `${are} older than a record of the same key: send with "staleness": "send", or retry singly by force`
     case 'staleness_unknown':

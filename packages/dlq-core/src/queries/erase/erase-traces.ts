@@ -1,5 +1,6 @@
 // What other rows hold of erased messages: error groups, events, frames, and runs that name a key.
 
+import type { RunTexts } from '../../domain/erase/erase-proof.ts'
 import { forgetKeysOfRuns } from '../change/idempotency-keys.ts'
 import type { Sql } from '../sql.ts'
 import { holdUpStoring } from './erasures.ts'
@@ -68,27 +69,34 @@ export async function eraseReads(
   return row.erased
 }
 
-/** What people wrote into a run: its selection, its patch, its Idempotency-Key, and why it was made, paused or cancelled. */
-export type RunTexts = { id: string; texts: string[] }
-
-/** The next runs, for whoever looks whether they name a key. */
+/**
+ * The next runs, for whoever looks whether they name a key. Erasures under way are left out: each needs its selection to
+ * its end, and forgets it then.
+ */
 export async function listRunTexts(sql: Sql, { after, limit }: { after: string; limit: number }): Promise<RunTexts[]> {
   const rows = await sql<RunTexts[]>`
-    select id, array_remove(array[selection::text, patch::text, reason, status_reason], null)
-               || array(select key from dlq.dlq_idempotency_keys where run_id = r.id) as texts
+    select id, array_remove(array[selection::text, patch::text], null) as asked,
+           array_remove(array[reason, status_reason], null)
+             || array(select key from dlq.dlq_idempotency_keys where run_id = r.id) as why
     from dlq.dlq_runs r
-    where id > ${after}::uuid order by id limit ${limit}`
+    where id > ${after}::uuid and not (kind = 'erase' and ended_at is null) order by id limit ${limit}`
   return [...rows]
 }
 
-/** Empties runs that name a key: what they select, what they change, and why; also where events of them say it. */
+/**
+ * Empties runs that name a key, as `runsNaming` finds them: their reasons, also where events say them, and what `asking`
+ * ones ask for. Such a run takes no further message.
+ */
 export async function eraseRunTexts(
   sql: Sql,
-  { runId, ids }: { runId: string; ids: readonly string[] },
+  { runId, ids, asking }: { runId: string; ids: readonly string[]; asking: readonly string[] },
 ): Promise<void> {
   if (ids.length === 0) return
+  const asks = sql`id = any(${sql.array([...asking])}::uuid[])`
   await sql`
-    update dlq.dlq_runs set selection = '{"ids":[]}', patch = null, reason = null, status_reason = null
+    update dlq.dlq_runs set
+      selection = case when ${asks} then '{"ids":[]}' else selection end, patch = case when ${asks} then null else patch end,
+      reason = null, status_reason = null
     where id = any(${sql.array([...ids])}::uuid[])`
   await sql`
     update dlq.dlq_events set title = type || ' (erased)' where run_id = any(${sql.array([...ids])}::uuid[])`

@@ -218,20 +218,36 @@ export async function listPausesOfGroups(
 /** The number of a topic's waiting messages among which messages for a probe are looked for. */
 const probeWindow = 10_000
 
-/** Makes waiting messages of the group due and writes that they are the probes. Returns how many; 0 where none waits. */
-export async function startProbes(
-  sql: Sql,
-  { original_topic, group_id, count }: PausableGroup & { count: number },
-): Promise<number> {
+/** `ordered`: a message waits for earlier ones of its key. */
+type Ordered = PausableGroup & { ordered: boolean }
+
+/** Whether message m waits for an earlier one of its key, which the pause may keep from being sent. */
+function waitsForKey(sql: Sql, { original_topic, ordered }: Ordered) {
+  return ordered
+    ? sql`
+      (m.order_key is not null and m.id is distinct from (
+        select e.id from dlq.dlq_messages e
+        where e.original_topic = ${original_topic} and e.order_key = m.order_key and e.status = 'PENDING'
+        order by coalesce(e.original_partition, -1), coalesce(e.original_offset, -1), e.id
+        limit 1))`
+    : sql`false`
+}
+
+/**
+ * Makes waiting messages of the group due and writes that they are the probes. Returns how many; 0 where none waits that
+ * could be sent.
+ */
+export async function startProbes(sql: Sql, { count, ...group }: Ordered & { count: number }): Promise<number> {
+  const { original_topic, group_id } = group
   const [row] = await sql<[{ probes: number }]>`
     with candidate as materialized (
       select id from (
-        select id, group_id from dlq.dlq_messages
+        select id, group_id, order_key from dlq.dlq_messages
         where original_topic = ${original_topic} and status = 'PENDING' and next_retry_at is not null and run_id is null
           and retry_count < max_retries
         order by next_retry_at, id limit ${probeWindow}
-      ) waiting
-      where group_id = ${group_id} limit ${count}
+      ) m
+      where group_id = ${group_id} and not ${waitsForKey(sql, group)} limit ${count}
     ),
     locked as materialized (
       -- In the order in which everybody locks messages.
@@ -277,16 +293,20 @@ export type ProbeState = 'waiting' | 'published' | 'failed_again' | 'gone'
 
 /**
  * What became of each probe of the group: `published` where it was read and has not failed again for `quietMs`; where
- * nobody can tell whether it was read, silence since it was sent has to do. Empty between probes.
+ * nobody can tell whether it was read, silence since it was sent has to do. `gone`: it is not sent as a probe, because it
+ * is held, in a run, or behind another one of its key. Empty between probes.
  */
 export async function readProbes(
   sql: Sql,
-  { original_topic, group_id, quietMs }: PausableGroup & { quietMs: number },
+  { quietMs, ...group }: Ordered & { quietMs: number },
 ): Promise<ProbeState[]> {
+  const { original_topic, group_id } = group
   const rows = await sql<{ state: ProbeState }[]>`
     select case
       when a.failed_again_at is not null then 'failed_again'
       when a.outcome = 'failed' or m.id is null or m.status = 'DEAD' then 'gone'
+      when m.status = 'PENDING' and m.retry_count < p.attempt
+        and (not m.retry_requested or m.run_id is not null or ${waitsForKey(sql, group)}) then 'gone'
       when a.outcome = 'published' and v.verdict <> 'sent'
         and coalesce(v.read_at, a.settled_at) < now() - ${quietMs}::float8 * interval '1 ms' then 'published'
       else 'waiting' end as state

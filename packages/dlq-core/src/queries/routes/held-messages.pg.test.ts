@@ -170,7 +170,7 @@ test('one that waits for its original gets no time where nobody holds it, and is
   await releaseUnheldNow(service.sql, id)
   expect(await read(id)).toMatchObject(waiting)
   await insert({ group_id, origin_state: waitsForOriginal })
-  expect(await startProbes(service.sql, { original_topic: 'orders', group_id, count: 1 })).toBe(0)
+  expect(await startProbes(service.sql, { original_topic: 'orders', group_id, ordered: false, count: 1 })).toBe(0)
 })
 
 test('one that is RETRYING and nobody holds gets no time', async () => {
@@ -233,7 +233,7 @@ test('it is no probe of its error group, also where it is held only now', async 
     const blocked = { ...route, state: 'blocked' as const }
     const chunk = { route: blocked, status: 'PENDING' as const, afterId: smallestId, limit: 10 }
     await holdMessages(sql as unknown as typeof service.sql, chunk)
-    const probing = startProbes(service.sql, { original_topic: 'orders', group_id, count: 1 })
+    const probing = startProbes(service.sql, { original_topic: 'orders', group_id, ordered: false, count: 1 })
     await untilWaitingForLock(database)
     return { probing }
   })

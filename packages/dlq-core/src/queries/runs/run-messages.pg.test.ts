@@ -71,6 +71,7 @@ test('takes messages that can be retried, and describes the rest', async () => {
       run_id: null,
       held_by_route: false,
       origin_state: null,
+      is_erased: false,
     },
     {
       id: left[1],
@@ -80,6 +81,7 @@ test('takes messages that can be retried, and describes the rest', async () => {
       run_id: null,
       held_by_route: false,
       origin_state: null,
+      is_erased: false,
     },
     {
       id: left[2],
@@ -89,6 +91,7 @@ test('takes messages that can be retried, and describes the rest', async () => {
       run_id: otherRun,
       held_by_route: false,
       origin_state: null,
+      is_erased: false,
     },
     {
       id: left[3],
@@ -98,6 +101,7 @@ test('takes messages that can be retried, and describes the rest', async () => {
       run_id: null,
       held_by_route: false,
       origin_state: null,
+      is_erased: false,
     },
   ])
   const held = await database.sql`select id from dlq.dlq_messages where run_id = ${runId} order by id`

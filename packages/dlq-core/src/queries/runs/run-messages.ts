@@ -15,6 +15,7 @@ export type CandidateRow = {
   run_id: string | null
   held_by_route: boolean
   origin_state: number | null
+  is_erased: boolean
 }
 
 type Chosen = { ids: readonly string[]; cutoff: string; scope: TopicScope }
@@ -23,10 +24,11 @@ type Chosen = { ids: readonly string[]; cutoff: string; scope: TopicScope }
 function lockChosen(sql: Sql, { ids, cutoff, scope }: Chosen) {
   // "lateral", because PostgreSQL then looks each id up in its own partition.
   return sql`
-    select m.id, m.status, m.retry_count, m.max_retries, m.run_id, m.original_topic, m.held_by_route, m.origin_state
+    select m.id, m.status, m.retry_count, m.max_retries, m.run_id, m.original_topic, m.held_by_route, m.origin_state, m.is_erased
     from (select id from unnest(${sql.array([...ids])}::uuid[]) as chosen (id) order by id) chosen
     cross join lateral (
-      select id, status, retry_count, max_retries, run_id, original_topic, held_by_route, origin_state from dlq.dlq_messages
+      select id, status, retry_count, max_retries, run_id, original_topic, held_by_route, origin_state, erased_at is not null as is_erased
+      from dlq.dlq_messages
       where id = chosen.id and created_at <= ${cutoff}::text::timestamptz and ${messageInScope(sql, scope)}
       for update
     ) m`
@@ -124,25 +126,25 @@ async function takeRest(sql: Sql, { runId, redirects, isForced, ...chosen }: Tak
     select (select count(*)::int from taken where not is_pulled) as taken,
            (select count(*)::int from taken where is_pulled) as handed_over,
            (select json_agg(json_build_object('id', id, 'status', status, 'retry_count', retry_count, 'max_retries', max_retries, 'run_id', run_id,
-                                               'held_by_route', held_by_route, 'origin_state', origin_state))
+                                               'held_by_route', held_by_route, 'origin_state', origin_state, 'is_erased', is_erased))
             from locked where not ${takes}) as left`
   const { taken, handed_over: handedOver, left } = row!
   return { taken, handed_over: handedOver, left: left === null ? [] : JSON.parse(left) }
 }
 
-/** Makes messages that were restored from the archive PENDING, so that a run can take them. */
+/** Makes messages that were restored from the archive PENDING, so that a run can take them; not those that were erased. */
 export async function reviveRestored(sql: Sql, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
   await sql`
     update dlq.dlq_messages set
       status = 'PENDING', next_retry_at = null, retry_requested = false, max_retries = greatest(max_retries, retry_count + 1)
-    where id = any(${sql.array([...ids])}::uuid[]) and status in ('RESOLVED', 'DEAD')`
+    where id = any(${sql.array([...ids])}::uuid[]) and status in ('RESOLVED', 'DEAD') and erased_at is null`
 }
 
 /** Locks the messages and returns their rows. */
 export async function lockCandidates(sql: Sql, chosen: Chosen): Promise<CandidateRow[]> {
   return sql<CandidateRow[]>`
-    select id, status, retry_count, max_retries, run_id, held_by_route, origin_state
+    select id, status, retry_count, max_retries, run_id, held_by_route, origin_state, is_erased
     from (${lockChosen(sql, chosen)}) locked`
 }
 
@@ -320,6 +322,7 @@ export type SurveyRow = {
   is_held: boolean
   held_by_route: boolean
   origin_state: number | null
+  is_erased: boolean
   original_topic: string
   group_id: string | null
   /** Full days since the message was created. */
@@ -335,10 +338,11 @@ type SurveyOf = { ids: readonly string[]; scope: TopicScope; archived: boolean; 
 export async function surveyMessages(sql: Sql, { ids, scope, archived, sampleSize }: SurveyOf): Promise<SurveyRow[]> {
   const table = archived ? sql`dlq.dlq_messages_archive` : sql`dlq.dlq_messages`
   return sql<SurveyRow[]>`
-    select status, retry_count >= max_retries as is_spent, run_id is not null as is_held, held_by_route, origin_state, original_topic, group_id,
+    select status, retry_count >= max_retries as is_spent, run_id is not null as is_held, held_by_route, origin_state,
+           erased_at is not null as is_erased, original_topic, group_id,
            greatest(0, floor(extract(epoch from now() - created_at) / 86400))::int as age_days, count(*)::int as count,
            (array_agg(id order by id))[1:${sampleSize}::int] as sample
     from ${table}
     where id = any(${idsAsFew(sql, ids)}) and ${messageInScope(sql, scope)}
-    group by 1, 2, 3, 4, 5, 6, 7, 8`
+    group by 1, 2, 3, 4, 5, 6, 7, 8, 9`
 }

@@ -62,6 +62,20 @@ test('what leaves its run is counted there by its reason, and is due by nobodyâ€
   expect(row).toEqual({ answered_at: before, held_at: null })
 })
 
+test('the probe of a paused group was due by itself, and so a look makes it due again', async () => {
+  const group_id = randomUUID()
+  const row = { original_topic: 'orders', group_id, retry_requested: true, next_retry_at: new Date(0) }
+  const [probe, asked] = [await insertMessageRow(database.sql, row), await insertMessageRow(database.sql, row)]
+  await database.sql`
+    insert into dlq.dlq_group_probes (original_topic, group_id, message_id, attempt) values ('orders', ${group_id}, ${probe}, 1)`
+  await database.sql`
+    insert into dlq.dlq_staleness (message_id, original_topic, answer) values (${probe}, 'orders', 'waiting'), (${asked}, 'orders', 'waiting')`
+  const unknown = { answer: 'unknown', reason: 'not_allowed', newer_offset: null, newer_at: null } as const
+  await holdStale(service.sql, { ...(await claim()), held: [probe, asked].map((id) => ({ id, ...unknown })) })
+  const due = await database.sql`select message_id from dlq.dlq_staleness where held_at is not null`
+  expect(due.map(({ message_id }) => message_id)).toEqual([probe])
+})
+
 test('an attempt is forced also where nobody has asked about the message before', async () => {
   const id = await insertMessageRow(database.sql, { original_topic: 'orders' })
   await forceStale(service.sql, { id, attempt: 1 })

@@ -24,7 +24,10 @@ export async function holdStale(
         as g (id uuid, answer text, reason text, newer_offset bigint, newer_at timestamptz)
     ),
     stale as materialized (
-      select m.id, m.run_id, m.run_id is null and not m.retry_requested as was_due,
+      select m.id, m.run_id,
+             m.run_id is null and (not m.retry_requested or exists (
+               select from dlq.dlq_group_probes p
+               where p.original_topic = m.original_topic and p.group_id = m.group_id and p.message_id = m.id)) as was_due,
              case when given.answer = 'superseded' then 'superseded' else 'staleness_unknown' end as reason
       from dlq.dlq_messages m join given using (id)
       where m.lease_slot = (select slot from owner) and m.lease_batch = ${batch} and m.status = 'RETRYING'

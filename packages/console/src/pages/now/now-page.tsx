@@ -26,7 +26,9 @@ export function NowPage() {
   const trends = useQuery({ ...openGroupsQuery({ trend: true }), refetchInterval: useLive(60_000) })
   const runs = useQuery(activeRunsQuery)
   const now = useNow()
-  const slow = useSlow(status.isPending)
+  // What stands below the groups waits for them: they would push it down.
+  const waits = status.isPending || groups.isPending
+  const slow = useSlow(waits)
 
   const trendOf = new Map(trends.data?.groups.map(({ id, trend }) => [id, trend]))
   const withTrends = groups.data?.groups.map((group) => ({ ...group, trend: trendOf.get(group.id) ?? null }))
@@ -44,20 +46,18 @@ export function NowPage() {
         documentTitle={dead > 0 || hot > 0 ? `${dead} DEAD${open ? ` · ${burningWords(open)}` : ''}` : 'Now'}
         hidden
       >
-        {sentences === undefined ? null : (
-          <Verdict dim={stale}>
-            {sentences.map(({ text, severity }) => (
-              <span key={text} className={styles[severity]}>
-                {text}{' '}
-              </span>
-            ))}
-          </Verdict>
-        )}
+        <Verdict dim={stale}>
+          {sentences?.map(({ text, severity }) => (
+            <span key={text} className={styles[severity]}>
+              {text}{' '}
+            </span>
+          ))}
+        </Verdict>
       </PageHead>
       {status.data === undefined ? <QueryFault query={status} what="The state cannot be read" /> : null}
       <LastKnown query={status.isError ? status : groups} />
       {groups.data === undefined ? <QueryFault query={groups} what="The error groups cannot be read" /> : null}
-      {slow && status.data === undefined ? <Skeleton rows={6} tall /> : null}
+      {slow && open === undefined ? <Skeleton rows={6} tall /> : null}
       {nothing ? <FirstTopic /> : null}
       {open === undefined || nothing ? null : (
         <Section
@@ -82,7 +82,7 @@ export function NowPage() {
           <MoreGroups count={open.open - Math.min(open.rows.length, maxRows)} />
         </Section>
       )}
-      {status.data === undefined ? null : (
+      {waits || status.data === undefined ? null : (
         <>
           <FleetColumns status={status.data} runs={runs.data ?? null} now={now} />
           <TopicTable topics={status.data.topics} />
@@ -96,7 +96,10 @@ function MoreGroups({ count }: { count: number }) {
   if (count <= 0) return null
   return (
     <p className={styles.quiet}>
-      <Link to="/groups">{counted(count, 'more group is open', 'more groups are open')}</Link>
+      <Link to="/groups">{counted(count, 'more group is open', 'more groups are open')}</Link> ·{' '}
+      <Link to="/groups" search={{ sort: 'dead' }}>
+        those with the most DEAD first
+      </Link>
     </p>
   )
 }

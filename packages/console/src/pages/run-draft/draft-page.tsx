@@ -12,6 +12,7 @@ import { useKeys } from '../../components/keys.ts'
 import { FaultText, QueryFault } from '../../components/show/fault.tsx'
 import { Notice, PageHead, Section, Skeleton, Verdict } from '../../components/show/page.tsx'
 import { copyText } from '../../components/toasts.tsx'
+import { dropChosen } from '../../data/drafts/chosen-messages.ts'
 import { keepReason, lastReasons, printDraftHash, readDraftHash } from '../../data/drafts/run-drafts.ts'
 import { faultOf, isAnswerLost, type PageFault } from '../../data/faults.ts'
 import { useSettled, useSlow } from '../../data/live.ts'
@@ -52,11 +53,12 @@ export function DraftPage() {
   const [asked, setAsked] = useState(false)
   const refusal = useMissingRole('sys_operator')
   const who = useQuery(meQuery)
-  const { data: config } = useQuery(configQuery)
+  const config = useQuery(configQuery)
   const group = useQuery({ ...groupQuery(search.group ?? ''), enabled: search.group !== undefined })
   // A draft from the list of a group's messages.
   const listed = useGroupTitle(groupOfSelection(draft.selection))
-  const production = /^prod/i.test(config?.environment ?? '')
+  // An installation that does not say which it is may be that of production.
+  const production = config.data === undefined ? config.isError : /^prod/i.test(config.data.environment ?? '')
 
   const given = { reason: '', all, eligible: 0, matched: null }
   // A forced run wants a reason, also for its dry run.
@@ -96,6 +98,7 @@ export function DraftPage() {
       startRun(requestText(runRequest(draft, { reason: reason.trim(), all, eligible, matched }), hash.patch)),
     onSuccess: async (run) => {
       keepReason(reason.trim())
+      dropChosen()
       await client.invalidateQueries({ queryKey: ['runs'] })
       await navigate({ to: '/runs/$id', params: { id: run.id }, search: {} })
     },

@@ -2,6 +2,7 @@
 
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { DirectedText } from '../../components/show/directed-text.tsx'
 import { LastKnown, QueryFault } from '../../components/show/fault.tsx'
 import { Empty, PageHead, Section, Skeleton, Verdict } from '../../components/show/page.tsx'
 import { useLive, useNow, useSlow } from '../../data/live.ts'
@@ -49,7 +50,7 @@ export function NowPage() {
         <Verdict dim={stale}>
           {sentences?.map(({ text, severity }) => (
             <span key={text} className={styles[severity]}>
-              {text}{' '}
+              <DirectedText text={text} />{' '}
             </span>
           ))}
         </Verdict>

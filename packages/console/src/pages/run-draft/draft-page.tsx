@@ -96,11 +96,10 @@ export function DraftPage() {
     mutationKey: ['start'],
     mutationFn: () =>
       startRun(requestText(runRequest(draft, { reason: reason.trim(), all, eligible, matched }), hash.patch)),
-    onSuccess: async (run) => {
+    onSuccess: () => {
       keepReason(reason.trim())
       dropChosen()
-      await client.invalidateQueries({ queryKey: ['runs'] })
-      await navigate({ to: '/runs/$id', params: { id: run.id }, search: {} })
+      void client.invalidateQueries({ queryKey: ['runs'] })
     },
     onError: (error) => {
       // The count has changed: both numbers are shown, and the new one has to be agreed to.
@@ -109,12 +108,16 @@ export function DraftPage() {
       else void client.invalidateQueries({ queryKey: ['runs'] })
     },
   })
+  // Until its page is there.
+  const isStarting = start.isPending || start.isSuccess
   const go = () => {
     // Of two presses in one go, the page has not drawn the first yet.
-    if (client.isMutating({ mutationKey: ['start'] }) > 0) return
+    if (start.isSuccess || client.isMutating({ mutationKey: ['start'] }) > 0) return
     if (survey.data === undefined || refusal !== null || count === 0) return
     if (missing.length > 0) setAsked(true)
-    else start.mutate()
+    // Who has left meanwhile stays where they are: the run is in the bar below.
+    else
+      start.mutate(undefined, { onSuccess: ({ id }) => void navigate({ to: '/runs/$id', params: { id }, search: {} }) })
   }
   useKeys({ 'Mod+Enter': go })
   const setSearch = (change: Readonly<Record<string, string | undefined>>) =>
@@ -220,10 +223,10 @@ export function DraftPage() {
               look={draft.kind === 'delete' || draft.kind === 'purge' ? 'danger' : 'primary'}
               refusal={refusal}
               isDisabled={survey.data === undefined || count === 0}
-              isPending={start.isPending || survey.isFetching}
+              isPending={isStarting || survey.isFetching}
               hint="Mod+Enter"
             >
-              {start.isPending ? 'Starting …' : survey.data === undefined ? verbOf(draft.kind) : words}
+              {isStarting ? 'Starting …' : survey.data === undefined ? verbOf(draft.kind) : words}
             </Button>
             <p className={styles.quiet}>
               The selection is frozen at the start: what comes in later is not part of it.{' '}

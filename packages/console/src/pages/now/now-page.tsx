@@ -9,9 +9,11 @@ import { useLive, useNow, useSlow } from '../../data/live.ts'
 import { openGroupsQuery } from '../../data/queries/groups.ts'
 import { activeRunsQuery } from '../../data/queries/runs.ts'
 import { useStatus } from '../../data/queries/status.ts'
+import { meQuery } from '../../data/session.ts'
 import { burningOf, burningWords } from '../../domain/groups/burning.ts'
 import { nowVerdict } from '../../domain/now-verdict.ts'
 import { openOf, stateWords } from '../../domain/states.ts'
+import { noneSeenWords } from '../../domain/topics/seen-words.ts'
 import { counted } from '../../domain/words.ts'
 import { BurningList } from './burning-list.tsx'
 import { FleetColumns } from './fleet-columns.tsx'
@@ -106,6 +108,13 @@ function MoreGroups({ count }: { count: number }) {
 }
 
 function FirstTopic() {
+  const noneSeen = noneSeenWords(useQuery(meQuery).data?.topics ?? null, 'dlq')
+  if (noneSeen !== null)
+    return (
+      <Empty>
+        <p>{noneSeen}</p>
+      </Empty>
+    )
   return (
     <Empty>
       <p>

@@ -29,8 +29,8 @@ export function SystemPage() {
   const ofAll = who.data?.topics === null
   const cron = useQuery({ ...cronQuery, enabled: ofAll, refetchInterval: useLive(15_000) })
   const config = useQuery(configQuery).data
-  // The checks come at once: one after the other, each would push down what stands below it.
-  const waits = status.isPending || ready.isPending || who.isPending || (ofAll && cron.isPending)
+  // The checks come at once, and what stands below them after them: it would be pushed down.
+  const waits = status.isPending || ready.isPending
   const slow = useSlow(waits)
   const checks = systemChecks({ status: status.data ?? null, ready: ready.data ?? null, jobs: cron.data ?? null }, now)
   const acts = checks.filter(({ level }) => level === 'act').length
@@ -53,6 +53,10 @@ export function SystemPage() {
             </Section>
           )}
           {status.data === undefined ? null : <Fleet status={status.data} />}
+        </>
+      )}
+      {waits && cron.data === undefined ? null : (
+        <>
           <Section title="Scheduled jobs" aside={<span>times of the schedule are in UTC</span>}>
             <QueryFault query={cron} what="The jobs cannot be read" />
             {cron.data === undefined ? null : <Jobs jobs={cron.data} />}

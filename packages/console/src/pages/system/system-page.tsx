@@ -25,54 +25,40 @@ export function SystemPage() {
   const status = useStatus()
   const ready = useQuery({ ...readyQuery, refetchInterval: useLive(15_000) })
   // Jobs are told to tokens for all topics only.
-  const who = useQuery(meQuery)
-  const ofAll = who.data?.topics === null
+  const me = useQuery(meQuery).data
+  const ofAll = me?.topics === null
   const cron = useQuery({ ...cronQuery, enabled: ofAll, refetchInterval: useLive(15_000) })
   const config = useQuery(configQuery).data
-  // The checks come at once, and what stands below them after them: it would be pushed down.
-  const waits = status.isPending || ready.isPending
-  const slow = useSlow(waits)
+  const slow = useSlow(status.isPending)
   const checks = systemChecks({ status: status.data ?? null, ready: ready.data ?? null, jobs: cron.data ?? null }, now)
   const acts = checks.filter(({ level }) => level === 'act').length
   return (
     <>
       <PageHead title="System" documentTitle={acts > 0 ? `${acts} to act on · System` : 'System'}>
-        {waits || status.data === undefined ? null : (
-          <Verdict dim={status.isError || ready.isError}>{systemVerdict(checks)}</Verdict>
-        )}
+        {status.data === undefined ? null : <Verdict dim={status.isError}>{systemVerdict(checks)}</Verdict>}
       </PageHead>
+      {status.data === undefined ? <QueryFault query={status} what="The state cannot be read" /> : null}
+      <LastKnown query={status} />
+      {status.isError ? null : <QueryFault query={ready} what="Whether the API is ready cannot be read" withAge />}
       {slow ? <Skeleton rows={7} tall /> : null}
-      {waits ? null : (
-        <>
-          {status.data === undefined ? <QueryFault query={status} what="The state cannot be read" /> : null}
-          <LastKnown query={status} />
-          {status.isError ? null : <QueryFault query={ready} what="Whether the API is ready cannot be read" withAge />}
-          {checks.length === 0 ? null : (
-            <Section title="Checks">
-              <CheckList checks={checks} />
-            </Section>
-          )}
-          {status.data === undefined ? null : <Fleet status={status.data} />}
-        </>
+      {checks.length === 0 ? null : (
+        <Section title="Checks">
+          <CheckList checks={checks} />
+        </Section>
       )}
-      {waits && cron.data === undefined ? null : (
-        <>
-          <Section title="Scheduled jobs" aside={<span>times of the schedule are in UTC</span>}>
-            <QueryFault query={cron} what="The jobs cannot be read" />
-            {cron.data === undefined ? null : <Jobs jobs={cron.data} />}
-            {who.data === undefined || ofAll ? null : (
-              <p className={styles.quiet}>They are shown to tokens for all topics.</p>
-            )}
-          </Section>
-          <p className={styles.quiet}>
-            <Link to="/system/sagas" search={{}}>
-              Workflows behind bulk runs
-            </Link>
-            {config?.version ? ` · version ${config.version}` : ''}
-            {config?.build ? ` · console ${config.build}` : ''}
-          </p>
-        </>
-      )}
+      {status.data === undefined ? null : <Fleet status={status.data} />}
+      <Section title="Scheduled jobs" aside={<span>times of the schedule are in UTC</span>}>
+        <QueryFault query={cron} what="The jobs cannot be read" />
+        {cron.data === undefined ? null : <Jobs jobs={cron.data} />}
+        {me === undefined || ofAll ? null : <p className={styles.quiet}>They are shown to tokens for all topics.</p>}
+      </Section>
+      <p className={styles.quiet}>
+        <Link to="/system/sagas" search={{}}>
+          Workflows behind bulk runs
+        </Link>
+        {config?.version ? ` · version ${config.version}` : ''}
+        {config?.build ? ` · console ${config.build}` : ''}
+      </p>
     </>
   )
 }

@@ -62,7 +62,7 @@ test('a press on a bar of the rail lists what it counts first, though that was s
   await page.getByText('2 arrived, 2 of them are DEAD').waitFor()
 })
 
-test('once everything loaded is selected, all that match can be selected at once', async () => {
+test('a selection stays while one of the messages is looked at, and from all that are loaded leads to all that match', async () => {
   await console_.sql`
     insert into dlq.dlq_messages (original_topic, error_message, status)
     select 'browser-many', 'one of many', 'DEAD' from generate_series(1, 130)`
@@ -73,6 +73,9 @@ test('once everything loaded is selected, all that match can be selected at once
   await page.getByText('1 message selected').waitFor()
   expect(await all.count()).toBe(0)
   await page.getByRole('checkbox', { name: 'Select what is loaded' }).click({ force: true })
+  await page.getByText('100 messages selected').waitFor()
+  await page.getByRole('link', { name: 'one of many' }).first().click()
+  await page.getByRole('link', { name: 'Back to the list' }).click()
   await page.getByText('100 messages selected').waitFor()
   await all.click()
   await page.getByText('All 130 that match:').waitFor()

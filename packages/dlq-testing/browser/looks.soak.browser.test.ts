@@ -38,6 +38,7 @@ const pagesOf = (): readonly [path: string, words: string | RegExp][] => [
   [`/messages/${message}?tab=headers`, 'h'.repeat(200)],
   [`/messages/${message}/edit`, 'Review'],
   [`/runs/new?kind=retry&group=${group}`, /Retry 1 message/],
+  [`/runs/new?kind=delete&topic=${topic}`, /Delete 1 message/],
   ['/topics?q=browser-long&kind=original', topic],
   [`/topics/${topic}`, 'Policy in force'],
   [`/policies/${topic}/edit`, 'Waits that follow'],

@@ -123,6 +123,27 @@ test('a run whose count has changed since the draft is refused with both numbers
   await page.getByText('7 sent.').waitFor()
 })
 
+test('whoever leaves a draft before its run has begun stays where they went', async () => {
+  const original_topic = 'browser-left-draft'
+  const id = await insertGroupedRow(console_, rejected({ original_topic }))
+  const page = await console_.open(`/runs/new?kind=dead&ids=${id}`)
+  const { promise: late, resolve: come } = Promise.withResolvers<void>()
+  await page.route('**/api/v1/runs', async (route) => {
+    if (!route.request().postData()?.includes('dry_run')) await late
+    await route.continue()
+  })
+  await page.getByRole('button', { name: 'Give up 1 message' }).click()
+  await page.getByRole('button', { name: 'Starting …' }).waitFor()
+  await page.getByRole('link', { name: 'Topics' }).click()
+  await page.getByRole('heading', { name: 'Topics' }).waitFor()
+  come()
+  await eventually(async () => {
+    const [row] = await console_.sql`select status from dlq.dlq_messages where id = ${id}`
+    expect(row!.status).toBe('DEAD')
+  })
+  expect(new URL(page.url()).pathname).toBe('/console/topics')
+})
+
 test('the reason of a draft stays over a reload, is in its link, and is not of the next draft', async () => {
   await insertGroupedRow(console_, rejected({ original_topic: 'browser-no-reason' }))
   const id = await insertGroupedRow(console_, rejected({ original_topic: 'browser-reason' }))

@@ -61,7 +61,7 @@ describe('a recursion without end', () => {
   })
 })
 
-test('a character that turns the text around is named wherever the error stands', async () => {
+test('a character that turns the text around is named wherever the error or the reason of a pause stands', async () => {
   const turned = 'Refused \u202e(evil)\u202c by the bank'
   const named = 'Refused U+202E(evil)U+202C by the bank'
   const id = await letter({
@@ -74,6 +74,10 @@ test('a character that turns the text around is named wherever the error stands'
   await page.getByText('whoU+202E').waitFor()
   expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(named)
   await eventually(async () => expect(await page.title()).toContain('EvilU+202EException'))
+  const changed = await page.request.post('/api/v1/topics/browser-strange/pause', {
+    data: { what: 'retries', until: null, reason: turned },
+  })
+  expect(changed.status()).toBe(200)
   const [{ group_id }] = await console_.sql<[{ group_id: string }]>`
     select group_id from dlq.dlq_messages where id = ${id}`
   for (const [path, words] of [
@@ -82,12 +86,15 @@ test('a character that turns the text around is named wherever the error stands'
     ['/messages?topic=browser-strange', named],
     [`/groups/${group_id}`, named],
     ['/groups?q=Evil', 'EvilU+202EException'],
+    ['/topics/browser-strange', `(${named})`],
+    ['/audit?topic=browser-strange', named],
   ] as const) {
     await page.goto(`${console_.fleet.open}/console${path}`)
     await page.getByText(words).first().waitFor()
     expect(await page.locator('body').textContent(), path).not.toMatch(steering)
     expect(await page.title(), path).not.toMatch(steering)
   }
+  await page.request.post('/api/v1/topics/browser-strange/resume', { data: { what: 'retries' } })
 })
 
 test('an error without a place in the code is told once in lists, in two lines at most', async () => {

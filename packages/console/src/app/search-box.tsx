@@ -47,7 +47,7 @@ export function SearchBox() {
         onSubmit={() => void search()}
         // What is typed next is for the page.
         onKeyDown={(event) => {
-          if (event.key !== 'Escape') return
+          if (event.key !== 'Escape' || event.nativeEvent.isComposing) return
           setAnswer(null)
           if (event.target instanceof HTMLElement) event.target.blur()
         }}

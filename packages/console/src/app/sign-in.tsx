@@ -46,6 +46,19 @@ export function SignIn() {
           <span role="alert">{refusal}</span>
         </Notice>
       )}
+      {ways.length > 0 ? null : (
+        <>
+          <p>
+            The API asks nobody to sign in here, so something between it and this page does. A reload leads there; what
+            is typed on this page is lost by it.
+          </p>
+          <DialogActions>
+            <Button look="primary" onPress={() => location.reload()}>
+              Reload
+            </Button>
+          </DialogActions>
+        </>
+      )}
       {ways.includes('oidc') ? (
         <a
           className={buttonClass('primary')}

@@ -4,6 +4,7 @@ import type { ReactNode } from 'react'
 import { toolTemplates } from '../data/session.ts'
 import { useStore } from '../data/store.ts'
 import { addressIn, placeOfFrame, ticketParts } from '../domain/system/tool-links.ts'
+import { DirectedText } from './show/directed-text.tsx'
 
 /** Just what it holds where there is no address. */
 export function ToolLink({ href, children }: { href: string | null; children: ReactNode }) {
@@ -18,10 +19,10 @@ export function ToolLink({ href, children }: { href: string | null; children: Re
 /** A text that people wrote; the tickets that it names are links. */
 export function TicketText({ text }: { text: string }) {
   const { ticket } = useStore(toolTemplates)
-  if (ticket == null) return text
+  if (ticket == null) return <DirectedText text={text} />
   return ticketParts(text).map(({ text, isTicket }, at) => (
     <ToolLink key={`${at} ${text}`} href={isTicket ? addressIn(ticket, { ticket: text }) : null}>
-      {text}
+      <DirectedText text={text} />
     </ToolLink>
   ))
 }

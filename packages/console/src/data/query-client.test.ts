@@ -49,6 +49,8 @@ test('what every page needs is asked for until it is known, but not while somebo
   const isAskedAgain = (data: unknown, error: unknown) => untilKnown({ state: { data, error } }) !== false
   expect(isAskedAgain(undefined, null)).toBe(true)
   expect(isAskedAgain(undefined, refused(503))).toBe(true)
+  // A proxy that leads nowhere for a moment.
+  expect(isAskedAgain(undefined, refused(404))).toBe(true)
   expect(isAskedAgain(undefined, refused(401))).toBe(false)
   expect(isAskedAgain('known', refused(503))).toBe(false)
 })

@@ -5,12 +5,9 @@ import { faultOf, isFinal } from './faults.ts'
 
 const againMs = 15_000
 
-/**
- * Before it is known the page does not know who may do what, nor whether this is production: it asks until it does, but
- * not while somebody has to sign in.
- */
+/** Before it is known the page does not know who may do what: it asks until it does, but not while somebody has to sign in. */
 export const untilKnown = ({ state: { data, error } }: { state: { data?: unknown; error: unknown } }) =>
-  data === undefined && !isFinal(error) ? 5000 : false
+  data === undefined && faultOf(error).status !== 401 ? 5000 : false
 
 /** `onLeftFault` gets the fault of a change whose dialog or page was left before its answer came. */
 export function createQueryClient({ onLeftFault }: { onLeftFault: (fault: Error) => void }): QueryClient {

@@ -32,7 +32,8 @@ export type Me = {
   payloads: 'none' | 'masked' | 'full'
 }
 
-const withoutServer: ConsoleConfig = {
+/** What an API of an earlier version does not say. */
+const unsaid: ConsoleConfig = {
   version: null,
   build: null,
   environment: null,
@@ -57,16 +58,16 @@ export const configQuery = queryOptions({
   queryKey: ['config'],
   queryFn: async (): Promise<ConsoleConfig> => {
     const response = await rawRequest('/console/config.json')
-    // A development server has no such file.
-    if (!response.ok || !response.headers.get('content-type')?.includes('json')) return withoutServer
-    const config = { ...withoutServer, ...((await response.json()) as Partial<ConsoleConfig>) }
+    // What was known stays: taken for an installation without an environment, production would ask less before a run.
+    if (!response.ok) throw new DlqApiError(response.status, await response.json().catch(() => null))
+    const config = { ...unsaid, ...((await response.json()) as Partial<ConsoleConfig>) }
     build ??= config.build
     toolTemplates.set(config.links)
     preferSettings({ payloads: config.payloads })
     return config
   },
   staleTime: 60_000,
-  refetchInterval: (query) => untilKnown(query) || 10 * 60_000,
+  refetchInterval: ({ state }) => (state.data === undefined ? 5000 : 10 * 60_000),
 })
 
 export const meQuery = queryOptions({

@@ -28,6 +28,8 @@ const place = 'dlq-console.settings'
 
 /** What somebody has chosen here; the rest follows the defaults, and the server's. */
 let chosen = read()
+/** What the server wants where nobody has chosen anything else. */
+let preferred: Partial<Settings> = {}
 
 export const settings = createStore<Settings>({ ...defaultSettings, ...chosen })
 
@@ -40,13 +42,13 @@ export function changeSettings(change: Partial<Settings>): void {
 
 export function forgetSettings(): void {
   chosen = {}
-  settings.set(defaultSettings)
+  settings.set({ ...defaultSettings, ...preferred })
   keep()
   showSettings()
 }
 
-/** What the server wants where nobody has chosen anything else. */
-export function preferSettings(preferred: Partial<Settings>): void {
+export function preferSettings(wanted: Partial<Settings>): void {
+  preferred = wanted
   settings.set({ ...settings.get(), ...preferred, ...chosen })
 }
 

@@ -85,5 +85,12 @@ export function nextMorning(now: Date, zone: Zone, hours: number, weekday?: numb
 export function momentTyped(text: string, zone: Zone): number {
   const [, date, clock = '00:00', offset = zone === 'utc' ? 'Z' : ''] =
     /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?))?(?: ?(Z|UTC|[+-]\d\d:\d\d))?$/i.exec(text.trim()) ?? []
-  return date === undefined ? Number.NaN : Date.parse(`${date}T${clock}${offset.replace(/^utc$/i, 'Z')}`)
+  if (date === undefined || !isDay(date)) return Number.NaN
+  return Date.parse(`${date}T${clock}${offset.replace(/^utc$/i, 'Z')}`)
+}
+
+/** Date.parse takes February 31 for a day of March. */
+function isDay(date: string): boolean {
+  const at = Date.parse(date)
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(date)
 }

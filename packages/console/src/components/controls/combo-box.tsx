@@ -41,7 +41,7 @@ export function ComboBox({ label, value, names, onChange, placeholder }: Props) 
       }}
       onKeyDown={(event) => {
         const isChoosing = (event.target as Element).hasAttribute('aria-activedescendant')
-        if (event.key === 'Enter' && !isChoosing) onChange(text.trim())
+        if (event.key === 'Enter' && !isChoosing && !event.nativeEvent.isComposing) onChange(text.trim())
       }}
       className={styles.field!}
     >

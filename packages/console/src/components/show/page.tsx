@@ -1,6 +1,6 @@
 // The frame of a page: a heading that gets the focus after a navigation, the sentence that answers, and what follows.
 
-import { type ReactNode, useEffect } from 'react'
+import { Children, type ReactNode, useEffect } from 'react'
 import { namedSteering } from '../../domain/payload/directions.ts'
 import { DirectedText } from './directed-text.tsx'
 import { useLongWords } from './long-words.tsx'
@@ -44,9 +44,13 @@ export function PageHead({ title, documentTitle, back, aside, hidden = false, ch
   )
 }
 
-/** The sentence that answers. */
+/** The sentence that answers. It may hold words of people, such as the reason of a pause. */
 export function Verdict({ children, dim = false }: { children: ReactNode; dim?: boolean }) {
-  return <p className={dim ? `${styles.verdict} ${styles.dim}` : styles.verdict}>{children}</p>
+  return (
+    <p className={dim ? `${styles.verdict} ${styles.dim}` : styles.verdict}>
+      {Children.map(children, (child) => (typeof child === 'string' ? <DirectedText text={child} /> : child))}
+    </p>
+  )
 }
 
 type SectionProps = { title: string; aside?: ReactNode; children: ReactNode; id?: string }

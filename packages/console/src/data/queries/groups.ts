@@ -31,11 +31,21 @@ async function readGroups(query: Readonly<Record<string, string>>, signal: Abort
   return { groups, totals, next_cursor: (rest as { next_cursor?: string | null }).next_cursor ?? null }
 }
 
-/** Those that burn; with their 24 hours where `trend`, which costs the database more. */
+/**
+ * Those seen last, and where they are not all, those with the most DEAD: among thousands, what broke an hour ago was not seen
+ * last. With their 24 hours where `trend`, which costs the database more.
+ */
 export function openGroupsQuery({ trend }: { trend: boolean }) {
   return queryOptions({
     queryKey: ['groups', 'open', { trend }],
-    queryFn: ({ signal }) => readGroups({ state: 'open', limit: '50', ...(trend ? { trend: 'true' } : {}) }, signal),
+    queryFn: async ({ signal }) => {
+      const asked = { state: 'open', ...(trend ? { trend: 'true' } : {}) }
+      const last = await readGroups({ ...asked, limit: '50' }, signal)
+      if (last.next_cursor === null) return last
+      const most = await readGroups({ ...asked, sort: 'dead', limit: '20' }, signal)
+      const known = new Set(last.groups.map(({ id }) => id))
+      return { ...last, groups: [...last.groups, ...most.groups.filter(({ id }) => !known.has(id))] }
+    },
     placeholderData: keepPreviousData,
     staleTime: trend ? 60_000 : 4000,
   })

@@ -1,7 +1,7 @@
 // The installation itself: whether it is ready, its scheduled jobs, and the workflows behind bulk runs.
 
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { dataOf } from 'dlq-client/api-client.ts'
+import { DlqApiError, dataOf } from 'dlq-client/api-client.ts'
 import type { components } from 'dlq-client/api-types.ts'
 import { api, rawRequest } from '../api.ts'
 
@@ -13,10 +13,12 @@ export type Readiness = components['schemas']['GetReadyzAnswer']
 
 export const readyQuery = queryOptions({
   queryKey: ['ready'],
-  // 503 is an answer as well: it says what is not ready.
   queryFn: async ({ signal }): Promise<Readiness> => {
     const response = await rawRequest('/readyz', { signal })
-    return (await response.json()) as Readiness
+    const body = (await response.json().catch(() => null)) as Partial<Readiness> | null
+    // 503 is an answer as well: it says what is not ready. That of a proxy does not.
+    if (body?.checks === undefined) throw new DlqApiError(response.status, body)
+    return body as Readiness
   },
 })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { cronWords, isJustOver } from './cron-words.ts'
+import { cronWords, isJustOver, nextTickWords } from './cron-words.ts'
 
 test('the schedules that people write are words', () => {
   expect(cronWords('0 3 * * *')).toBe('every day at 03:00 UTC')
@@ -21,4 +21,10 @@ test('a tick is just over for a minute; one that nobody has replaced since then 
   const tick = '2026-03-01T03:00:00.000Z'
   const at = (seconds: number) => isJustOver(tick, Date.parse(tick) + seconds * 1000)
   expect([-1, 0, 59, 60].map(at)).toEqual([false, true, true, false])
+  const words = (seconds: number) => nextTickWords(tick, Date.parse(tick) + seconds * 1000)
+  expect([-90, 0, 10_800].map(words)).toEqual([
+    'the next time in 1 m 30 s',
+    'the next time about now',
+    'it has been due for 3 h, and no retrier has begun it',
+  ])
 })

@@ -1,5 +1,7 @@
 // A schedule in words, for those that people write; others stay as they are.
 
+import { spanText } from '../time.ts'
+
 const days = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday']
 
 /** "every day at 03:00 UTC" of "0 3 * * *". Null: the job is off. */
@@ -31,6 +33,15 @@ const toldWithinMs = 60_000
 export function isJustOver(tick: string, now: number): boolean {
   const agoMs = now - Date.parse(tick)
   return agoMs >= 0 && agoMs < toldWithinMs
+}
+
+/** "the next time in 3 h". Where the time is over for longer than that, nobody runs it. */
+export function nextTickWords(tick: string, now: number): string {
+  if (isJustOver(tick, now)) return 'the next time about now'
+  const inMs = Date.parse(tick) - now
+  return inMs >= 0
+    ? `the next time in ${spanText(inMs)}`
+    : `it has been due for ${spanText(-inMs)}, and no retrier has begun it`
 }
 
 /** 1 of a star, n of a star with "/n". */

@@ -6,6 +6,7 @@ import type { ReactNode } from 'react'
 import { Button } from '../../components/controls/button.tsx'
 import { Select } from '../../components/controls/select.tsx'
 import { Cell, Table, Under } from '../../components/lists/table.tsx'
+import { DirectedText } from '../../components/show/directed-text.tsx'
 import { QueryFault } from '../../components/show/fault.tsx'
 import { Mark } from '../../components/show/mark.tsx'
 import { Empty, PageHead, Section, Skeleton, Verdict } from '../../components/show/page.tsx'
@@ -134,7 +135,9 @@ function EventRow({ event, group }: { event: FleetEvent; group: string | null })
         <Time at={at} />
       </Cell>
       <Cell>
-        <Subject event={event}>{title}</Subject>
+        <Subject event={event}>
+          <DirectedText text={title} />
+        </Subject>
         <Under>
           {eventTypeWords(type)}
           {owner === null ? '' : ` · ${owner}`}

@@ -119,7 +119,7 @@ export function useTriage(group: ErrorGroup | null) {
     group === null ? null : (
       <>
         <Menu
-          label={group.state}
+          label="State"
           look="quiet"
           refusal={refusal}
           choices={[
@@ -134,9 +134,12 @@ export function useTriage(group: ErrorGroup | null) {
             else if (id === 'open') apply({ state: 'open' }, 'Open again')
             else snooze(id)
           }}
-        />
+        >
+          <span className="visually-hidden">State: </span>
+          {group.state}
+        </Menu>
         <Menu
-          label={group.owner ?? 'nobody'}
+          label="Owner"
           look="quiet"
           refusal={refusal}
           choices={[
@@ -149,7 +152,10 @@ export function useTriage(group: ErrorGroup | null) {
             else if (id === 'nobody') apply({ owner: null }, 'Owned by nobody')
             else ask('owner')
           }}
-        />
+        >
+          <span className="visually-hidden">Owner: </span>
+          {group.owner ?? 'nobody'}
+        </Menu>
         <Button look="quiet" refusal={refusal} onPress={() => ask('note')}>
           {group.note === null ? 'Add a note' : 'Change the note'}
         </Button>

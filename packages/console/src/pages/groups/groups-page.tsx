@@ -9,8 +9,9 @@ import { AddressField } from '../../components/controls/text-field.tsx'
 import { useKeys } from '../../components/keys.ts'
 import { ChangeFault, QueryFault } from '../../components/show/fault.tsx'
 import { Empty, PageHead, Skeleton, Verdict } from '../../components/show/page.tsx'
-import { useLive, useNow, useSlow } from '../../data/live.ts'
+import { useLive, useSlow } from '../../data/live.ts'
 import { type ErrorGroup, groupsQuery } from '../../data/queries/groups.ts'
+import { serverNow } from '../../data/server-clock.ts'
 import { meQuery, useMissingRole } from '../../data/session.ts'
 import { type GroupTab, groupTabs, tabFilter, tabWords } from '../../domain/groups/group-tabs.ts'
 import { headOf, numberText } from '../../domain/words.ts'
@@ -30,14 +31,13 @@ const sorts = [
 export function GroupsPage() {
   const search = route.useSearch()
   const navigate = useNavigate({ from: '/groups' })
-  const now = useNow()
   const me = useQuery(meQuery).data?.actor ?? 'anonymous'
   const refusal = useMissingRole('sys_operator')
   const change = useGroupChange()
   const [at, setAt] = useState(0)
   const [left, setLeft] = useState<readonly string[]>([])
   const [refused, setRefused] = useState<readonly { group: ErrorGroup; error: unknown }[]>([])
-  const [dayAgo] = useState(() => new Date(now - 86_400_000).toISOString())
+  const [dayAgo] = useState(() => new Date(serverNow() - 86_400_000).toISOString())
   const tab = groupTabs.find((one) => one === search.tab) ?? 'open'
   const filter = {
     ...tabFilter(tab, { me, dayAgo }),
@@ -96,9 +96,9 @@ export function GroupsPage() {
   return (
     <>
       <PageHead title="Groups" documentTitle={totals === null ? 'Groups' : `${totals.open ?? 0} open · Groups`}>
-        {list.data === undefined ? null : (
-          <Verdict dim={list.isPlaceholderData}>{tabWords(tab, rows.length, totals, list.hasNextPage)}</Verdict>
-        )}
+        <Verdict dim={list.isPlaceholderData}>
+          {list.data === undefined ? null : tabWords(tab, rows.length, totals, list.hasNextPage)}
+        </Verdict>
       </PageHead>
       <nav className={styles.tabs} aria-label="Kinds of groups">
         {groupTabs.map((one) => (

@@ -8,6 +8,7 @@ import { Dialog, DialogActions } from '../../components/controls/dialog.tsx'
 import { Choices } from '../../components/controls/select.tsx'
 import { TextField } from '../../components/controls/text-field.tsx'
 import { useKeys } from '../../components/keys.ts'
+import { DirectedText } from '../../components/show/directed-text.tsx'
 import { useNow } from '../../data/live.ts'
 import type { MessageAction, MessageDetail } from '../../data/queries/messages.ts'
 import { serverNow } from '../../data/server-clock.ts'
@@ -58,7 +59,9 @@ export function AskReason({ ask, message, onClose, onGo }: AskProps) {
       onClose={onClose}
       onGo={onGo}
     >
-      <p>{ask === 'force' ? `${whatNext(message, now)} ${text}` : text}</p>
+      <p>
+        <DirectedText text={ask === 'force' ? `${whatNext(message, now)} ${text}` : text} />
+      </p>
     </AskDialog>
   )
 }

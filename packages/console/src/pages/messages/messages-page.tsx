@@ -1,13 +1,13 @@
 // Any list of messages. The filter is the address; rows are virtual, so that the list may be as long as it is.
 
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
 import { Button, buttonClass } from '../../components/controls/button.tsx'
 import { Select } from '../../components/controls/select.tsx'
 import { useKeys } from '../../components/keys.ts'
 import { lazyPart } from '../../components/lazy-part.tsx'
 import { QueryFault } from '../../components/show/fault.tsx'
 import { ActionBar, Empty, Notice, PageHead, Skeleton, Verdict } from '../../components/show/page.tsx'
+import { useChosen } from '../../data/drafts/chosen-messages.ts'
 import { printDraftHash } from '../../data/drafts/run-drafts.ts'
 import { useNow, useSlow } from '../../data/live.ts'
 import { useMessageWindow } from '../../data/queries/content/message-window.ts'
@@ -39,13 +39,7 @@ export function MessagesPage() {
   const sort = sorts.find(({ id }) => id === search.sort)?.id ?? 'newest'
   const { list, window: kept, known, show, refresh, total, last: lastPage } = useMessageWindow(filter, sort)
   const slow = useSlow(list.isPending)
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
-  const [chosenFor, setChosenFor] = useState(printSearch(filter))
-  // A selection belongs to its filter: another filter drops it.
-  if (chosenFor !== printSearch(filter)) {
-    setChosenFor(printSearch(filter))
-    setChosen(new Set())
-  }
+  const [chosen, setChosen] = useChosen(printSearch(filter))
   const choose = (ids: ReadonlySet<string>) => {
     // Until the list of another filter has come, the rows of the one before are shown: none of them is meant.
     if (!list.isPlaceholderData) setChosen(ids)

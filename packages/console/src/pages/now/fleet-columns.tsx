@@ -1,6 +1,7 @@
 // Beside what burns: what runs, what is about to be lost unread, and who does the work.
 
 import { Link } from '@tanstack/react-router'
+import { DirectedText } from '../../components/show/directed-text.tsx'
 import { Section } from '../../components/show/page.tsx'
 import { ProgressBar } from '../../components/show/progress.tsx'
 import { Time } from '../../components/show/time.tsx'
@@ -67,7 +68,7 @@ export function FleetColumns({ status, runs, now }: Props) {
             .filter(({ fault }) => fault !== null)
             .map(({ id, fault }) => (
               <li key={id} className={styles.look}>
-                {id}: {fault}
+                {id}: <DirectedText text={fault ?? ''} />
               </li>
             ))}
           <li>
@@ -82,7 +83,7 @@ export function FleetColumns({ status, runs, now }: Props) {
           )}
           {status.held_topics.map(({ topic, reason, since }) => (
             <li key={topic} className={styles.look}>
-              {topic} is held since <Time at={since} />: {reason}
+              {topic} is held since <Time at={since} />: <DirectedText text={reason} />
             </li>
           ))}
         </ul>

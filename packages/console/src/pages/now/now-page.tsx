@@ -2,15 +2,18 @@
 
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { DirectedText } from '../../components/show/directed-text.tsx'
 import { LastKnown, QueryFault } from '../../components/show/fault.tsx'
 import { Empty, PageHead, Section, Skeleton, Verdict } from '../../components/show/page.tsx'
 import { useLive, useNow, useSlow } from '../../data/live.ts'
 import { openGroupsQuery } from '../../data/queries/groups.ts'
 import { activeRunsQuery } from '../../data/queries/runs.ts'
 import { useStatus } from '../../data/queries/status.ts'
+import { meQuery } from '../../data/session.ts'
 import { burningOf, burningWords } from '../../domain/groups/burning.ts'
 import { nowVerdict } from '../../domain/now-verdict.ts'
 import { openOf, stateWords } from '../../domain/states.ts'
+import { noneSeenWords } from '../../domain/topics/seen-words.ts'
 import { counted } from '../../domain/words.ts'
 import { BurningList } from './burning-list.tsx'
 import { FleetColumns } from './fleet-columns.tsx'
@@ -26,7 +29,9 @@ export function NowPage() {
   const trends = useQuery({ ...openGroupsQuery({ trend: true }), refetchInterval: useLive(60_000) })
   const runs = useQuery(activeRunsQuery)
   const now = useNow()
-  const slow = useSlow(status.isPending)
+  // What stands below the groups waits for them: they would push it down.
+  const waits = status.isPending || groups.isPending
+  const slow = useSlow(waits)
 
   const trendOf = new Map(trends.data?.groups.map(({ id, trend }) => [id, trend]))
   const withTrends = groups.data?.groups.map((group) => ({ ...group, trend: trendOf.get(group.id) ?? null }))
@@ -44,20 +49,18 @@ export function NowPage() {
         documentTitle={dead > 0 || hot > 0 ? `${dead} DEAD${open ? ` · ${burningWords(open)}` : ''}` : 'Now'}
         hidden
       >
-        {sentences === undefined ? null : (
-          <Verdict dim={stale}>
-            {sentences.map(({ text, severity }) => (
-              <span key={text} className={styles[severity]}>
-                {text}{' '}
-              </span>
-            ))}
-          </Verdict>
-        )}
+        <Verdict dim={stale}>
+          {sentences?.map(({ text, severity }) => (
+            <span key={text} className={styles[severity]}>
+              <DirectedText text={text} />{' '}
+            </span>
+          ))}
+        </Verdict>
       </PageHead>
       {status.data === undefined ? <QueryFault query={status} what="The state cannot be read" /> : null}
       <LastKnown query={status.isError ? status : groups} />
       {groups.data === undefined ? <QueryFault query={groups} what="The error groups cannot be read" /> : null}
-      {slow && status.data === undefined ? <Skeleton rows={6} tall /> : null}
+      {slow && open === undefined ? <Skeleton rows={6} tall /> : null}
       {nothing ? <FirstTopic /> : null}
       {open === undefined || nothing ? null : (
         <Section
@@ -82,7 +85,7 @@ export function NowPage() {
           <MoreGroups count={open.open - Math.min(open.rows.length, maxRows)} />
         </Section>
       )}
-      {status.data === undefined ? null : (
+      {waits || status.data === undefined ? null : (
         <>
           <FleetColumns status={status.data} runs={runs.data ?? null} now={now} />
           <TopicTable topics={status.data.topics} />
@@ -96,12 +99,22 @@ function MoreGroups({ count }: { count: number }) {
   if (count <= 0) return null
   return (
     <p className={styles.quiet}>
-      <Link to="/groups">{counted(count, 'more group is open', 'more groups are open')}</Link>
+      <Link to="/groups">{counted(count, 'more group is open', 'more groups are open')}</Link> ·{' '}
+      <Link to="/groups" search={{ sort: 'dead' }}>
+        those with the most DEAD first
+      </Link>
     </p>
   )
 }
 
 function FirstTopic() {
+  const noneSeen = noneSeenWords(useQuery(meQuery).data?.topics ?? null, 'dlq')
+  if (noneSeen !== null)
+    return (
+      <Empty>
+        <p>{noneSeen}</p>
+      </Empty>
+    )
   return (
     <Empty>
       <p>

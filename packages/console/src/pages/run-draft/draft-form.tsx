@@ -9,6 +9,7 @@ import { TextField } from '../../components/controls/text-field.tsx'
 import { useKeys } from '../../components/keys.ts'
 import { FaultText } from '../../components/show/fault.tsx'
 import { Section } from '../../components/show/page.tsx'
+import { dropChosen } from '../../data/drafts/chosen-messages.ts'
 import { type DraftHash, keepReason, lastReasons, printDraftHash } from '../../data/drafts/run-drafts.ts'
 import { faultOf, isAnswerLost, type PageFault } from '../../data/faults.ts'
 import { type ExactSurvey, idempotencyKey, newKey, startRun } from '../../data/queries/runs.ts'
@@ -35,8 +36,9 @@ export function DraftForm({ draft, hash, all, survey, onChange }: Props) {
   const [typed, setTyped] = useState('')
   const [asked, setAsked] = useState(false)
   const refusal = useMissingRole('sys_operator')
-  const { data: config } = useQuery(configQuery)
-  const production = /^prod/i.test(config?.environment ?? '')
+  const config = useQuery(configQuery)
+  // An installation that does not say which it is may be that of production.
+  const production = config.data === undefined ? config.isError : /^prod/i.test(config.data.environment ?? '')
 
   const eligible = survey.data?.eligible ?? 0
   const matched = survey.data?.matched ?? { value: 0, relation: 'eq' }
@@ -58,10 +60,10 @@ export function DraftForm({ draft, hash, all, survey, onChange }: Props) {
       startRun(requestText(runRequest(draft, { reason: reason.trim(), all, eligible, matched }), hash.patch), key),
     retry: (failures, error) => failures < 2 && isAnswerLost(faultOf(error)),
     retryDelay: 1000,
-    onSuccess: async (run) => {
+    onSuccess: () => {
       keepReason(reason.trim())
-      await client.invalidateQueries({ queryKey: ['runs'] })
-      await navigate({ to: '/runs/$id', params: { id: run.id }, search: {} })
+      dropChosen()
+      void client.invalidateQueries({ queryKey: ['runs'] })
     },
     onError: (error) => {
       // The count has changed: both numbers are shown, and the new one has to be agreed to.
@@ -70,12 +72,16 @@ export function DraftForm({ draft, hash, all, survey, onChange }: Props) {
       else void client.invalidateQueries({ queryKey: ['runs'] })
     },
   })
+  // Until its page is there.
+  const isStarting = start.isPending || start.isSuccess
   const go = () => {
     // Of two presses in one go, the page has not drawn the first yet.
-    if (client.isMutating({ mutationKey: ['start'] }) > 0) return
+    if (start.isSuccess || client.isMutating({ mutationKey: ['start'] }) > 0) return
     if (survey.data === undefined || refusal !== null || count === 0) return
     if (lacksReason || lacksNumber) setAsked(true)
-    else start.mutate()
+    // Who has left meanwhile stays where they are: the run is in the bar below.
+    else
+      start.mutate(undefined, { onSuccess: ({ id }) => void navigate({ to: '/runs/$id', params: { id }, search: {} }) })
   }
   useKeys({ 'Mod+Enter': go })
   // The address keeps what is typed: a reload loses nothing, and the link that is copied has it.
@@ -121,10 +127,10 @@ export function DraftForm({ draft, hash, all, survey, onChange }: Props) {
           look={draft.kind === 'delete' || draft.kind === 'purge' ? 'danger' : 'primary'}
           refusal={refusal}
           isDisabled={survey.data === undefined || count === 0}
-          isPending={start.isPending || survey.isFetching}
+          isPending={isStarting || survey.isFetching}
           hint="Mod+Enter"
         >
-          {start.isPending ? 'Starting …' : survey.data === undefined ? verbOf(draft.kind) : words}
+          {isStarting ? 'Starting …' : survey.data === undefined ? verbOf(draft.kind) : words}
         </Button>
         <p className={styles.quiet}>
           The selection is frozen at the start: what comes in later is not part of it.{' '}

@@ -7,6 +7,7 @@ import { Button, buttonClass } from '../../components/controls/button.tsx'
 import { Select } from '../../components/controls/select.tsx'
 import { useKeys } from '../../components/keys.ts'
 import { CancelDialog, RateMenu } from '../../components/runs/run-controls.tsx'
+import { DirectedText } from '../../components/show/directed-text.tsx'
 import { ChangeFault, LastKnown, QueryFault } from '../../components/show/fault.tsx'
 import { HiddenNote } from '../../components/show/hidden-note.tsx'
 import { Missing } from '../../components/show/missing.tsx'
@@ -98,7 +99,9 @@ export function RunPage() {
         <Section title="Why it does not go faster">
           <ul className={styles.reasons}>
             {run.held_up_by.map((reason) => (
-              <li key={reason}>{reason}</li>
+              <li key={reason}>
+                <DirectedText text={reason} />
+              </li>
             ))}
           </ul>
         </Section>
@@ -122,7 +125,7 @@ function WhyPaused({ run }: { run: Run }) {
     <Notice look={run.status === 'failed' ? 'alarm' : 'warning'}>
       <span>
         {run.status === 'paused' ? 'Paused: ' : 'Failed: '}
-        {run.status_reason}
+        <DirectedText text={run.status_reason} />
       </span>
       {run.progress.failed_again === 0 ? null : (
         <Link to="/runs/$id" params={{ id: run.id }} search={{ outcome: 'failed_again' }} hash="items">

@@ -8,6 +8,7 @@ import { QueryFault } from '../../components/show/fault.tsx'
 import { Empty, PageHead, Skeleton, Verdict } from '../../components/show/page.tsx'
 import { ProgressBar } from '../../components/show/progress.tsx'
 import { Time } from '../../components/show/time.tsx'
+import { TicketText } from '../../components/tool-links.tsx'
 import { useLive, useSlow } from '../../data/live.ts'
 import { activeRunsQuery, runListQuery } from '../../data/queries/runs.ts'
 import { activeStatuses, partsOf, progressWords, runTitle } from '../../domain/runs.ts'
@@ -86,7 +87,11 @@ export function RunsPage() {
                 </td>
                 <td>
                   {run.actor}
-                  {run.reason === null ? null : <div className={styles.quiet}>{run.reason}</div>}
+                  {run.reason === null ? null : (
+                    <div className={styles.quiet}>
+                      <TicketText text={run.reason} />
+                    </div>
+                  )}
                 </td>
                 <td>
                   <ProgressBar parts={partsOf(run)} label={progressWords(run)} small />

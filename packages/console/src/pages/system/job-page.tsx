@@ -13,8 +13,8 @@ import { faultOf } from '../../data/faults.ts'
 import { useLive, useNow, useSlow } from '../../data/live.ts'
 import { type CronRun, cronQuery, cronRunsQuery } from '../../data/queries/system.ts'
 import { useMissingRole } from '../../data/session.ts'
-import { cronWords, isJustOver } from '../../domain/system/cron-words.ts'
-import { relativeTime, spanText } from '../../domain/time.ts'
+import { cronWords, nextTickWords } from '../../domain/system/cron-words.ts'
+import { spanText } from '../../domain/time.ts'
 import { numberText } from '../../domain/words.ts'
 import { RunJobDialog } from './run-job-dialog.tsx'
 import styles from './system.module.css'
@@ -43,7 +43,7 @@ export function JobPage() {
       <PageHead title={name} documentTitle={`Job ${name}`} back={back}>
         <Verdict>
           {job.schedule === null ? 'It is off: it runs only when somebody asks.' : `It runs ${words}`}
-          {job.next_tick === null ? '' : `; the next time ${whenNext(job.next_tick, now)}.`}
+          {job.next_tick === null ? '' : `; ${nextTickWords(job.next_tick, now)}.`}
           {job.current === null ? '' : ' It runs now.'}
         </Verdict>
         <LastKnown query={jobs} />
@@ -107,9 +107,4 @@ function resultWords(result: CronRun['result']) {
         `${name.replaceAll('_', ' ')} ${typeof value === 'number' ? numberText(value) : JSON.stringify(value)}`,
     )
     .join(', ')
-}
-
-/** "in 3 h", or "about now". */
-function whenNext(tick: string, now: number): string {
-  return isJustOver(tick, now) ? 'about now' : relativeTime(Date.parse(tick), now, spanText)
 }

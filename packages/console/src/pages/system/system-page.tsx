@@ -39,6 +39,7 @@ export function SystemPage() {
       </PageHead>
       {status.data === undefined ? <QueryFault query={status} what="The state cannot be read" /> : null}
       <LastKnown query={status} />
+      {status.isError ? null : <QueryFault query={ready} what="Whether the API is ready cannot be read" withAge />}
       {slow ? <Skeleton rows={7} tall /> : null}
       {checks.length === 0 ? null : (
         <Section title="Checks">

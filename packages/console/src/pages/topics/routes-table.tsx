@@ -6,6 +6,7 @@ import { useState } from 'react'
 import { AskDialog } from '../../components/controls/ask-dialog.tsx'
 import { Button } from '../../components/controls/button.tsx'
 import { Cell, Table, Under } from '../../components/lists/table.tsx'
+import { DirectedText } from '../../components/show/directed-text.tsx'
 import { Mark } from '../../components/show/mark.tsx'
 import { Time } from '../../components/show/time.tsx'
 import { decideRoute, type Route } from '../../data/queries/topics.ts'
@@ -56,7 +57,7 @@ export function RoutesTable({ routes }: { routes: readonly Route[] }) {
                 ) : (
                   <>
                     by {route.decided_by} <Time at={route.decided_at} />
-                    {route.reason === null ? '' : `: ${route.reason}`}
+                    {route.reason === null ? '' : <DirectedText text={`: ${route.reason}`} />}
                   </>
                 )}
               </Under>

@@ -6,6 +6,7 @@ import { type ReactNode, useState } from 'react'
 import { Button, buttonClass } from '../../components/controls/button.tsx'
 import { useKeys } from '../../components/keys.ts'
 import { PolicyTable } from '../../components/policies/policy-table.tsx'
+import { DirectedText } from '../../components/show/directed-text.tsx'
 import { LastKnown } from '../../components/show/fault.tsx'
 import { Missing } from '../../components/show/missing.tsx'
 import { ActionBar, PageHead, Section, Skeleton, Verdict } from '../../components/show/page.tsx'
@@ -92,7 +93,7 @@ function Whole({ topic, lastKnown }: { topic: Topic; lastKnown: ReactNode }) {
         <Verdict>
           {topicVerdict(topic, held, now).map(({ text, severity }) => (
             <span key={text} className={styles[severity]}>
-              {text}{' '}
+              <DirectedText text={text} />{' '}
             </span>
           ))}
         </Verdict>

@@ -15,8 +15,10 @@ import { Time } from '../../components/show/time.tsx'
 import { LossClock } from '../../components/topics/loss-clock.tsx'
 import { useLive, useNow, useSlow } from '../../data/live.ts'
 import { useStatus } from '../../data/queries/status.ts'
-import { routesQuery, type Topic, type TopicKind, topicsQuery } from '../../data/queries/topics.ts'
+import { routesQuery, type Topic, topicsQuery } from '../../data/queries/topics.ts'
+import { meQuery } from '../../data/session.ts'
 import { lossLevel } from '../../domain/topics/loss.ts'
+import { noneSeenWords } from '../../domain/topics/seen-words.ts'
 import { topicMarks } from '../../domain/topics/topic-verdict.ts'
 import { counted, numberText } from '../../domain/words.ts'
 import { CandidatesSection } from './candidates/candidates-section.tsx'
@@ -39,7 +41,7 @@ export function TopicsPage() {
   const search = route.useSearch()
   const navigate = useNavigate({ from: '/topics' })
   const now = useNow()
-  const kind: TopicKind = search.kind === 'original' ? 'original' : 'dlq'
+  const kind: 'dlq' | 'original' = search.kind === 'original' ? 'original' : 'dlq'
   const known = sorts.filter(({ id }) => kind === 'dlq' || id !== 'expires')
   const sort = known.find(({ id }) => id === search.sort)?.id ?? known[0]!.id
   const losing = kind === 'dlq' && search.only === 'losing'
@@ -192,8 +194,10 @@ function TopicRow({ topic, now }: { topic: Topic; now: number }) {
   )
 }
 
-function NoTopic({ narrowed, kind }: { narrowed: boolean; kind: TopicKind }) {
+function NoTopic({ narrowed, kind }: { narrowed: boolean; kind: 'dlq' | 'original' }) {
+  const noneSeen = noneSeenWords(useQuery(meQuery).data?.topics ?? null, kind)
   if (narrowed) return <Empty>No topic matches.</Empty>
+  if (noneSeen !== null) return <Empty>{noneSeen}</Empty>
   return (
     <Empty>
       <p>

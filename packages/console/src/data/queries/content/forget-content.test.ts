@@ -23,11 +23,13 @@ async function openTab({ isEditing = false } = {}) {
     await vi.advanceTimersByTimeAsync(0)
   }
   client.setQueryData(['bytes', 'before'], 'value')
+  client.setQueryData(['run', 'seen', 'items', 'sent'], 'keys')
   client.setQueryData(['status'], 'counts')
   await show(['message', 'now'])
   await show(['topic', 'orders'])
   const page = Object.assign(new EventTarget(), { visibilityState: 'visible' as DocumentVisibilityState })
-  forgetContentWhenHidden(client, page, () => isEditing)
+  const log = ['requests']
+  forgetContentWhenHidden(client, page, { isEditing: () => isEditing, onForget: () => log.pop() })
   return {
     asked,
     async turn(visibilityState: DocumentVisibilityState) {
@@ -35,12 +37,16 @@ async function openTab({ isEditing = false } = {}) {
       page.dispatchEvent(new Event('visibilitychange'))
       await vi.advanceTimersByTimeAsync(0)
     },
-    held: () =>
-      [['bytes', 'before'], ['message', 'now'], ['topic', 'orders'], ['status']].map((key) => client.getQueryData(key)),
+    held: () => [
+      ...[['bytes', 'before'], ['message', 'now'], ['topic', 'orders'], ['status']].map((key) =>
+        client.getQueryData(key),
+      ),
+      ...[client.getQueryData(['run', 'seen', 'items', 'sent']), ...log],
+    ],
   }
 }
 
-const all = ['value', 'what message now holds', 'what topic orders holds', 'counts']
+const all = ['value', 'what message now holds', 'what topic orders holds', 'counts', 'keys', 'requests']
 
 test('a tab that was hidden for half an hour holds no content, and asks for what it shows when somebody looks again', async () => {
   const tab = await openTab()
@@ -48,7 +54,7 @@ test('a tab that was hidden for half an hour holds no content, and asks for what
   await vi.advanceTimersByTimeAsync(29 * minuteMs)
   expect(tab.held()).toEqual(all)
   await vi.advanceTimersByTimeAsync(minuteMs)
-  expect(tab.held()).toEqual([undefined, undefined, all[2], all[3]])
+  expect(tab.held()).toEqual([undefined, undefined, all[2], all[3], undefined])
   expect(tab.asked).toEqual(['message now', 'topic orders'])
   await tab.turn('visible')
   expect(tab.held()[1]).toBe(all[1])

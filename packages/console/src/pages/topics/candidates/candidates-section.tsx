@@ -64,11 +64,11 @@ function CandidateRow({
         <Time at={candidate.newest_at} />
       </Cell>
       <Cell end>
-        <Button look="quiet" aria-label={`Read ${topic}`} onPress={() => onOpen('ingest')}>
-          Read it …
+        <Button look="quiet" aria-label={`Read ${topic}…`} onPress={() => onOpen('ingest')}>
+          Read…
         </Button>
-        <Button look="quiet" aria-label={`Dismiss ${topic}`} onPress={() => onOpen('dismiss')}>
-          Dismiss …
+        <Button look="quiet" aria-label={`Dismiss ${topic}…`} onPress={() => onOpen('dismiss')}>
+          Dismiss…
         </Button>
       </Cell>
     </tr>

@@ -15,8 +15,10 @@ import { startProbes } from '../groups/group-pauses.ts'
 import { claimBatch, releaseBatch, settleMessages } from '../retry/batches.ts'
 import { releaseUnheldNow } from '../retry/expired-leases.ts'
 import { takeSlot } from '../retry/slots.ts'
+import { surveyMessages } from '../runs/run-messages.ts'
 import { writeFresh } from '../staleness/answers.ts'
 import { holdStale } from '../staleness/hold-stale.ts'
+import { archiveMessages, restoreArchived } from '../upkeep/archive.ts'
 import { decideRoute, holdMessages, letMessagesGo, listApplying } from './routes.ts'
 
 const database = useDatabase()
@@ -239,4 +241,18 @@ test('it is no probe of its error group, also where it is held only now', async 
   })
   expect(await probing.probing).toBe(0)
   expect(await read(id)).toMatchObject(held)
+})
+
+test.each([
+  ['blocked', true],
+  ['approved', false],
+] as const)('what is restored follows its route, which was %s while it was in the archive', async (state, isHeld) => {
+  const id = await insert({ status: 'DEAD', held_by_route: !isHeld, next_retry_at: null })
+  await archiveMessages(service.sql, { ids: [id], now: new Date() })
+  await decide(state)
+  await follow(state)
+  const surveying = { ids: [id], scope: null, archived: true, sampleSize: 1 }
+  expect(await surveyMessages(service.sql, surveying)).toMatchObject([{ held_by_route: isHeld, sample: [id] }])
+  expect(await restoreArchived(service.sql, [id])).toEqual([id])
+  expect(await read(id)).toMatchObject({ status: 'DEAD', held_by_route: isHeld })
 })

@@ -337,3 +337,14 @@ test('where order is kept per key, a message that waits for an earlier one of it
   const [first] = await database.sql`select id from dlq.dlq_messages where original_offset = 1`
   expect(await probesOf()).toEqual([{ message_id: first!.id, attempt: 2 }])
 })
+
+test('a probe that somebody resolves by hand before it is sent is none any more', async () => {
+  await insertRefailures(5)
+  await pauses.review()
+  await database.sql`update dlq.dlq_group_pauses set probe_at = now() - interval '1 s'`
+  await pauses.review()
+  await database.sql`
+    update dlq.dlq_messages set status = 'RESOLVED' where id in (select message_id from dlq.dlq_group_probes)`
+  await pauses.review()
+  expect(await probesOf()).toEqual([])
+})

@@ -294,7 +294,7 @@ export type ProbeState = 'waiting' | 'published' | 'failed_again' | 'gone'
 /**
  * What became of each probe of the group: `published` where it was read and has not failed again for `quietMs`; where
  * nobody can tell whether it was read, silence since it was sent has to do. `gone`: it is not sent as a probe, because it
- * is held, in a run, or behind another one of its key. Empty between probes.
+ * is held, in a run, behind another one of its key, or resolved by somebody else. Empty between probes.
  */
 export async function readProbes(
   sql: Sql,
@@ -305,6 +305,7 @@ export async function readProbes(
     select case
       when a.failed_again_at is not null then 'failed_again'
       when a.outcome = 'failed' or m.id is null or m.status = 'DEAD' then 'gone'
+      when m.status = 'RESOLVED' and a.outcome is distinct from 'published' then 'gone'
       when m.status = 'PENDING' and m.retry_count < p.attempt
         and (not m.retry_requested or m.run_id is not null or ${waitsForKey(sql, group)}) then 'gone'
       when a.outcome = 'published' and v.verdict <> 'sent'

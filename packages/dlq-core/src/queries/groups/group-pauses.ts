@@ -228,6 +228,7 @@ function waitsForKey(sql: Sql, { original_topic, ordered }: Ordered) {
       (m.order_key is not null and m.id is distinct from (
         select e.id from dlq.dlq_messages e
         where e.original_topic = ${original_topic} and e.order_key = m.order_key and e.status = 'PENDING'
+          and not e.held_by_route
         order by coalesce(e.original_partition, -1), coalesce(e.original_offset, -1), e.id
         limit 1))`
     : sql`false`

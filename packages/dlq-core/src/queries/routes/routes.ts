@@ -4,6 +4,7 @@ import type { Route, RouteState } from '../../domain/failure/topic-routes.ts'
 import { undecodableClass } from '../../domain/message/new-message.ts'
 import { heldForOrigin } from '../origin/held-for-origin.ts'
 import { lines } from '../reading/summary.ts'
+import { keyed } from '../retry/order-keys.ts'
 import type { Sql } from '../sql.ts'
 import { inScope, type TopicScope } from '../topic-scope.ts'
 
@@ -181,6 +182,8 @@ export async function letMessagesGo(
     released as (
       update dlq.dlq_messages m set
         held_by_route = false,
+        -- It came without one, and may wait for others of its key from now on. It costs nothing where no policy asks for order.
+        ${keyed(sql)},
         next_retry_at = case
           when m.retry_requested or m.status <> 'PENDING' then m.next_retry_at
           -- From before the subscription of its DLQ topic: only when somebody asks.

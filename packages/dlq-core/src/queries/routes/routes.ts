@@ -2,6 +2,7 @@
 
 import type { Route, RouteState } from '../../domain/failure/topic-routes.ts'
 import { undecodableClass } from '../../domain/message/new-message.ts'
+import { isFromBefore } from '../ingest/positions.ts'
 import { heldForOrigin } from '../origin/held-for-origin.ts'
 import { lines } from '../reading/summary.ts'
 import { keyed } from '../retry/order-keys.ts'
@@ -186,12 +187,7 @@ export async function letMessagesGo(
         ${keyed(sql)},
         next_retry_at = case
           when m.retry_requested or m.status <> 'PENDING' then m.next_retry_at
-          -- From before the subscription of its DLQ topic: only when somebody asks.
-          when exists (
-            select from dlq.dlq_positions p
-            where p.cluster = m.dlq_cluster and p.topic = m.dlq_topic and p.partition = m.dlq_partition
-              and m.dlq_offset < p.manual_below
-          ) then null
+          when ${isFromBefore(sql)} then null
           when not ${heldForOrigin(sql, 'm.')} and (m.record_key is not null or m.record_value is not null) and m.error_class is distinct from ${undecodableClass}
             then ${nextRetryAt}::timestamptz
         end

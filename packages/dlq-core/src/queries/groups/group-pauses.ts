@@ -22,6 +22,17 @@ export type GroupPause = PausableGroup & {
 }
 
 /**
+ * One of the DLQ topics of a row's error group that send to its original topic, for the look-up of its policy. Other topics
+ * may have the group as well, with policies of their own.
+ */
+function dlqTopicOf(sql: Sql, row: 'p' | 'counted') {
+  return sql`(
+    select max(g.dlq_topic) from dlq.dlq_group_topics g
+    join dlq.dlq_routes r on r.dlq_topic = g.dlq_topic and r.original_topic = ${sql(`${row}.original_topic`)}
+    where g.group_id = ${sql(`${row}.group_id`)})`
+}
+
+/**
  * How many re-failures are counted, newest first. The DLQ topics that have some share this number, so that many of one hide
  * none of another. It bounds the work, and is far above usual thresholds.
  */
@@ -143,8 +154,7 @@ const countedTopics = looseIndexScan({
 /** The topics with counts, each with one of its DLQ topics: one step of the index for each topic. */
 export async function listCountedTopics(sql: Sql): Promise<MessageTopics[]> {
   return sql<MessageTopics[]>`
-    select counted.original_topic,
-           (select min(t.dlq_topic) from dlq.dlq_group_topics t where t.group_id = counted.group_id) as dlq_topic
+    select counted.original_topic, ${dlqTopicOf(sql, 'counted')} as dlq_topic
     from (${toQuery(sql, countedTopics)}) counted`
 }
 
@@ -180,12 +190,9 @@ export async function resumeGroup(sql: Sql, { original_topic, group_id }: Pausab
 /** The groups that are paused at present. */
 export async function listPauses(sql: Sql): Promise<GroupPause[]> {
   return sql<GroupPause[]>`
-    select p.original_topic, p.group_id, t.dlq_topic, p.probe_at, p.failed_probes,
+    select p.original_topic, p.group_id, ${dlqTopicOf(sql, 'p')} as dlq_topic, p.probe_at, p.failed_probes,
            (extract(epoch from p.refails_after) * 1000)::float8 as refails_after_ms
     from dlq.dlq_group_pauses p
-    left join lateral (
-      select dlq_topic from dlq.dlq_group_topics g where g.group_id = p.group_id order by dlq_topic limit 1
-    ) t on true
     where p.resumed_at is null
     order by p.original_topic, p.group_id`
 }

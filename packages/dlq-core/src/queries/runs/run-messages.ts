@@ -133,13 +133,14 @@ async function takeRest(sql: Sql, { runId, redirects, isForced, ...chosen }: Tak
   return { taken, handed_over: handedOver, left: left === null ? [] : JSON.parse(left) }
 }
 
-/** Makes messages that were restored from the archive PENDING, so that a run can take them; not those that were erased. */
+/** Makes messages that were restored from the archive PENDING, so that a run can take them; not those that it cannot send. */
 export async function reviveRestored(sql: Sql, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
   await sql`
     update dlq.dlq_messages set
       status = 'PENDING', next_retry_at = null, retry_requested = false, max_retries = greatest(max_retries, retry_count + 1)
-    where id = any(${sql.array([...ids])}::uuid[]) and status in ('RESOLVED', 'DEAD') and erased_at is null`
+    where id = any(${sql.array([...ids])}::uuid[]) and status in ('RESOLVED', 'DEAD') and erased_at is null
+      and not ${heldUnlessForced(sql)}`
 }
 
 /** Locks the messages and returns their rows. */

@@ -1,6 +1,7 @@
 // Puts the original that was found in the place of the copy, because somebody asks for it.
 
 import { readFailure } from 'dlq-core/domain/failure/read-failure.ts'
+import { replayHazard } from 'dlq-core/domain/failure/topic-names.ts'
 import { storedOrigin } from 'dlq-core/domain/origin/origin-state.ts'
 import { decodeHeaders } from 'dlq-core/domain/record/header-json.ts'
 import { nextRetryAt } from 'dlq-core/domain/retry/retry-policy.ts'
@@ -45,7 +46,8 @@ export async function adoptStored(
     ...{ topic: message.dlq_topic ?? '', timestamp: -1n, headers, value: content.record_value },
   })
   const policy = policies.policyOf(message)
-  const nextAt = nextRetryAt(policy, 0, now(), Math.random())
+  const hazard = replayHazard(message.original_topic, { source: 'header', partition: null, dlqPatterns: [], family })
+  const nextAt = hazard === null ? nextRetryAt(policy, 0, now(), Math.random()) : null
   const stored = storedOrigin({ state: 'same', isHeld: false })
   await writeOriginState(sql, { id, stored, nextRetryAt: nextAt })
   const fields = await adoptOrigin(

@@ -26,6 +26,12 @@ const adopt = async (id: string, more = {}) =>
 const lost = { record_value: null, payload: null, origin_state: 18 }
 
 describe('a message whose value was lost', () => {
+  test('of a topic that is never retried by itself gets its value back, and no time', async () => {
+    const id = await insert({ ...lost, original_topic: 'orders-retry-0' }, { state: 'different', value: '{}' })
+    expect(await adopt(id)).toMatchObject({ status: 200 })
+    expect(await readMessageRow(database.sql, id)).toMatchObject({ record_source: 'origin', next_retry_at: null })
+  })
+
   test('says why it waits, and is retried only by force with a reason', async () => {
     const id = await insert(lost)
     const { body } = await answerOf(send(`GET ${path(id)}`))

@@ -2,7 +2,9 @@
 // and consumer groups a DLQ topic may name.
 
 import { deriveMessageId } from 'dlq-core/domain/record/message-id.ts'
+import { orderKey } from 'dlq-core/domain/record/order-key.ts'
 import type { DeadLetterRecord } from 'dlq-core/domain/record/record.ts'
+import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
 import { decideRoute } from 'dlq-core/queries/routes/routes.ts'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
@@ -46,6 +48,18 @@ test('a dead letter that names another team’s topic is stored, and not sent by
   expect(await read(own)).toMatchObject({ original_topic: 'evil', ...scheduled })
   expect(await read(foreign)).toMatchObject({ original_topic: 'payments', ...held })
   expect([await stateOf('evil'), await stateOf('payments')]).toEqual(['by_name', 'waiting'])
+})
+
+test('where order is kept per key, one that is held has no place among those of its key', async () => {
+  const key = Buffer.from('k')
+  const [own, foreign] = [
+    { ...claiming(0, 'evil'), key },
+    { ...claiming(1, 'payments'), key },
+  ]
+  const policyOf = () => ({ ...defaultRetryPolicy, ordering: 'per-key' as const })
+  const deps = storeDeps(service.sql, { settings: { policyOf, mappings: [], dlqPatterns: [] } })
+  await storeBatch(deps, { ...batchOf([own, foreign]), topic: evil, fetchedOffset: 0n })
+  expect([(await read(own)).order_key, (await read(foreign)).order_key]).toEqual([String(orderKey(key)), null])
 })
 
 test('a mapping opens the route, also one that waited, and its messages are then scheduled', async () => {

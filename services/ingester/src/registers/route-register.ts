@@ -107,6 +107,8 @@ function hold(message: NewMessage, state: RouteState): void {
   if (isOpen(state)) return
   message.held_by_route = true
   message.next_retry_at = null
+  // It waits for no other of its key, and no other for it: thousands of one key would slow down the claims of its topic.
+  message.order_key = null
 }
 
 /** Of a dead letter whose original topic nobody knows, the DLQ topic's own name stands for it. */

@@ -1,7 +1,9 @@
 // Re-failures pause their error group where they are most of its retries; probes find out when it is over.
 
 import { randomUUID } from 'node:crypto'
+import type { PolicyOf } from 'dlq-core/domain/retry/effective-policy.ts'
 import { defaultRetryPolicy, type RetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
+import { listCountedTopics } from 'dlq-core/queries/groups/group-pauses.ts'
 import { claimBatch } from 'dlq-core/queries/retry/batches.ts'
 import { takeSlot } from 'dlq-core/queries/retry/slots.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
@@ -21,12 +23,12 @@ const policy = { ...defaultRetryPolicy, refailureThreshold: 5, refailureWindowMs
 let pauses: GroupPauses
 let retryCounts: RetryCounts
 
-const pausesBy = (policy: RetryPolicy): GroupPauses =>
+const pausesBy = (policy: RetryPolicy, policyOf: PolicyOf = () => policy): GroupPauses =>
   createGroupPauses({
     sql: service.sql,
     log: createLog({ service: 'test', level: 'silent' }),
     loadPolicies: async () => {},
-    policyOf: () => policy,
+    policyOf,
     retryCounts,
     now: () => new Date(),
   })
@@ -336,4 +338,33 @@ test('where order is kept per key, a message that waits for an earlier one of it
   await ordered.review()
   const [first] = await database.sql`select id from dlq.dlq_messages where original_offset = 1`
   expect(await probesOf()).toEqual([{ message_id: first!.id, attempt: 2 }])
+})
+
+test('a probe that somebody resolves by hand before it is sent is none any more', async () => {
+  await insertRefailures(5)
+  await pauses.review()
+  await database.sql`update dlq.dlq_group_pauses set probe_at = now() - interval '1 s'`
+  await pauses.review()
+  await database.sql`
+    update dlq.dlq_messages set status = 'RESOLVED' where id in (select message_id from dlq.dlq_group_probes)`
+  await pauses.review()
+  expect(await probesOf()).toEqual([])
+})
+
+test('the policy of another topic that has the group as well ends no pause', async () => {
+  const own = { dlq_topic: `${topic}.dlq.v1`, original_topic: topic }
+  await database.sql`insert into dlq.dlq_routes ${database.sql({ ...own, state: 'by_name' })}`
+  await database.sql`
+    insert into dlq.dlq_groups (id, version, title, message) values (${group}, 1, 'Late', '') on conflict do nothing`
+  for (const dlq_topic of ['a.dlq.v1', own.dlq_topic, 'z.dlq.v1'])
+    await database.sql`insert into dlq.dlq_group_topics ${database.sql({ dlq_topic, group_id: group })}`
+  pauses = pausesBy(policy, ({ dlq_topic }) => ({
+    ...policy,
+    refailureThreshold: dlq_topic === null || dlq_topic === own.dlq_topic ? 5 : null,
+  }))
+  await insertRefailures(5)
+  retryCounts.add({ original_topic: topic, group_id: group })
+  await pauses.review()
+  expect(pauses.ofTopic(topic)).toEqual([group])
+  expect(await listCountedTopics(service.sql)).toEqual([own])
 })

@@ -105,6 +105,14 @@ test('an original that could not be read for who asks does not hold a message th
   expect(await readMessageRow(database.sql, id)).toMatchObject({ next_retry_at: new Date(0) })
 })
 
+test('a message of a topic that is never retried by itself gets no time once it waits for no original', async () => {
+  const waiting = { origin_state: 17, next_retry_at: null }
+  const ids = [await insert('{}', waiting), await insert('{}', { ...waiting, original_topic: `${topic}-retry-0` })]
+  for (const id of ids) await compare(id)
+  const rows = await Promise.all(ids.map((id) => readMessageRow(database.sql, id)))
+  expect(rows.map(({ next_retry_at }) => next_retry_at)).toEqual([expect.any(Date), null])
+})
+
 test('nothing is read for what its route holds, and no value above the bound is kept', async () => {
   const held = await insert('{"amount":1.5}', { held_by_route: true })
   const fetchRecords = vi.fn(topics.reader.fetchRecords)

@@ -2,6 +2,7 @@
 // run. Kafka is asked outside of any transaction; what changed meanwhile decides whether the answer still counts.
 
 import { readFailure } from 'dlq-core/domain/failure/read-failure.ts'
+import { replayHazard } from 'dlq-core/domain/failure/topic-names.ts'
 import { originPlace, undecodableClass } from 'dlq-core/domain/message/new-message.ts'
 import { type Copy, compareFetched, type FetchedOriginal } from 'dlq-core/domain/origin/compare-origin.ts'
 import {
@@ -99,8 +100,11 @@ export async function storeComparison(
     { isWanted: verdict.state === 'wanted', tries, problem, now: now() },
   )
   await replaceOrigin(sql, row)
-  const due = nextRetryAt(policy, 0, now(), Math.random())
-  await writeOriginState(sql, { id, stored: storedOrigin(verdict), nextRetryAt: due })
+  const { original_topic: topic, original_topic_source: source, original_partition: partition } = message
+  // Ingested topics are known where it would be sent (target-topics.ts).
+  const hazard = replayHazard(topic, { source, partition, dlqPatterns: [], family: copy.family })
+  const nextAt = hazard === null ? nextRetryAt(policy, 0, now(), Math.random()) : null
+  await writeOriginState(sql, { id, stored: storedOrigin(verdict), nextRetryAt: nextAt })
   if (verdict.adopts)
     await adoptOrigin(
       sql,

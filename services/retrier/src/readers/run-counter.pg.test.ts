@@ -64,3 +64,15 @@ test('killed half-way, beside messages that come back, it ends with the counts o
   expect(await stored()).toEqual({ [run]: await countRunVerdicts(service.sql, run) })
   expect((await stored())[run]).toMatchObject({ came_back: 5, unknown: 2 })
 })
+
+test('a run whose messages go into the archive keeps the counts that it had', async () => {
+  const run = await addRun(6)
+  const look = createRunCounter({ sql: service.sql, now: Date.now })
+  await look()
+  const before = await stored()
+  expect(before).toEqual({ [run]: addVerdicts(noVerdicts, { came_back: 2, unknown: 4 }) })
+  await database.sql`update dlq.dlq_messages set status = 'RESOLVED'`
+  await database.sql`select dlq.archive_messages(array(select message_id from dlq.dlq_attempts where target_offset < 4))`
+  await look()
+  expect(await stored()).toEqual(before)
+})

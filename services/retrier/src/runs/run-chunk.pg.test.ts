@@ -211,6 +211,21 @@ test('a run leaves alone what was erased, also what it restores from the archive
     expect(await readMessageRow(engine.database.sql, id)).toMatchObject({ status: 'DEAD', run_id: null })
 })
 
+test('a run over the archive leaves what is held as it was', async () => {
+  const route = { dlq_topic: 'evil.dlq.v1', original_topic: 'orders' }
+  await engine.database.sql`insert into dlq.dlq_routes ${engine.database.sql({ ...route, state: 'blocked' })}`
+  const ids = [await insert({ ...route, status: 'RESOLVED' }), await insert({ status: 'DEAD', origin_state: 18 })]
+  await engine.database.sql`select dlq.archive_messages(${engine.database.sql.array(ids)}::uuid[])`
+  const id = await start(enter({ matched: 2, selection: { filter: { topic: 'orders', archived: true } } }))
+  const { taken, skipped } = await chunk(id)
+  expect([taken, JSON.parse(skipped)]).toEqual([0, { held_by_route: 1, held_for_origin: 1 }])
+  const rows = await Promise.all(ids.map((id) => readMessageRow(engine.database.sql, id)))
+  expect(rows.map(({ status, held_by_route }) => [status, held_by_route])).toEqual([
+    ['RESOLVED', true],
+    ['DEAD', false],
+  ])
+})
+
 describe('a run that edits', () => {
   const patch = [{ op: 'replace', path: '/currency', value: 'EUR' }]
   const textOf = async (id: string) => String((await readMessageRow(engine.database.sql, id)).record_value)

@@ -1,7 +1,7 @@
 // One chunk of a run: it takes or changes the next messages, and counts them. All in one transaction, so that the
 // messages, the cursor, the counts, the saga's log and its next job are written together.
 
-import { ineligibility, isSent } from 'dlq-core/domain/message/run.ts'
+import { heldReason, ineligibility, isSent } from 'dlq-core/domain/message/run.ts'
 import { nextState } from 'dlq-core/domain/retry/message-state.ts'
 import { deleteMessages } from 'dlq-core/queries/change/delete-messages.ts'
 import { giveOrderKeys, listUnordered } from 'dlq-core/queries/retry/order-keys.ts'
@@ -152,5 +152,7 @@ async function revive(deps: ChunkDeps, sql: Transaction, ids: readonly string[])
 }
 
 function toSkipped(run: HeldRun, { id, ...row }: CandidateRow): Skipped {
-  return { id, reason: ineligibility(run, row) ?? 'changed' }
+  // All of the archive are RESOLVED or DEAD: that says nothing.
+  const held = targetsArchive(run) ? heldReason(row) : null
+  return { id, reason: held ?? ineligibility(run, row) ?? 'changed' }
 }

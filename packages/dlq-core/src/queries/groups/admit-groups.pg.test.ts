@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto'
 import { fingerprint, overflowGroup } from 'dlq-core/domain/grouping/error-fingerprint.ts'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { eraseGroupTexts } from '../erase/erase-traces.ts'
 import { admitGroups, touchGroups } from './admit-groups.ts'
 
 const database = useDatabase()
@@ -118,4 +120,18 @@ test('a group has failed since the first of its records, and last when the last 
   expect((await times())?.last).toBe(5)
   await touchGroups(service.sql, [{ topic: 'a', group_id: id!, failed: { first: at(-900), last: at(-900) } }])
   expect((await times())?.last).toBe(0)
+})
+
+test('a group whose texts an erasure has taken gets them again with its next failure', async () => {
+  const [one] = wanted('a', 'Late')
+  const [id] = await admitGroups(service.sql, [one!])
+  const read = async () => (await database.sql`select title, message from dlq.dlq_groups where id = ${id!}`)[0]
+  const before = await read()
+  const run = randomUUID()
+  await database.sql`
+    insert into dlq.dlq_erase_items (run_id, message_id, group_id, is_archived, places) values (${run}, ${run}, ${id!}, false, '[]')`
+  await eraseGroupTexts(service.sql, run)
+  expect(await read()).toEqual({ title: 'Late', message: 'erased' })
+  await admitGroups(service.sql, [one!])
+  expect(await read()).toEqual(before)
 })

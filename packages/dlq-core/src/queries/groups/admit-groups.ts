@@ -86,7 +86,7 @@ async function createGroups(sql: Sql, groups: readonly Fingerprint[], wanted: re
     on conflict (id) do nothing`
 }
 
-/** Writes the texts of groups that had forgotten them. There are hardly ever any, and only these are locked. */
+/** Writes the texts of groups that had forgotten them, or that an erasure emptied. Hardly ever any; only these are locked. */
 async function restoreTexts(sql: Sql, groups: readonly Fingerprint[]): Promise<void> {
   await sql`
     with forgotten as materialized (
@@ -94,7 +94,7 @@ async function restoreTexts(sql: Sql, groups: readonly Fingerprint[]): Promise<v
       where id = any(${idsAsFew(
         sql,
         groups.map(({ id }) => id),
-      )}) and forgotten_at is not null
+      )}) and (forgotten_at is not null or message = 'erased')
       order by id
       for update
     )

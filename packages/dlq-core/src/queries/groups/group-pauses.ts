@@ -22,6 +22,17 @@ export type GroupPause = PausableGroup & {
 }
 
 /**
+ * One of the DLQ topics of a row's error group that send to its original topic, for the look-up of its policy. Other topics
+ * may have the group as well, with policies of their own.
+ */
+function dlqTopicOf(sql: Sql, row: 'p' | 'counted') {
+  return sql`(
+    select max(g.dlq_topic) from dlq.dlq_group_topics g
+    join dlq.dlq_routes r on r.dlq_topic = g.dlq_topic and r.original_topic = ${sql(`${row}.original_topic`)}
+    where g.group_id = ${sql(`${row}.group_id`)})`
+}
+
+/**
  * How many re-failures are counted, newest first. The DLQ topics that have some share this number, so that many of one hide
  * none of another. It bounds the work, and is far above usual thresholds.
  */
@@ -143,8 +154,7 @@ const countedTopics = looseIndexScan({
 /** The topics with counts, each with one of its DLQ topics: one step of the index for each topic. */
 export async function listCountedTopics(sql: Sql): Promise<MessageTopics[]> {
   return sql<MessageTopics[]>`
-    select counted.original_topic,
-           (select min(t.dlq_topic) from dlq.dlq_group_topics t where t.group_id = counted.group_id) as dlq_topic
+    select counted.original_topic, ${dlqTopicOf(sql, 'counted')} as dlq_topic
     from (${toQuery(sql, countedTopics)}) counted`
 }
 
@@ -180,12 +190,9 @@ export async function resumeGroup(sql: Sql, { original_topic, group_id }: Pausab
 /** The groups that are paused at present. */
 export async function listPauses(sql: Sql): Promise<GroupPause[]> {
   return sql<GroupPause[]>`
-    select p.original_topic, p.group_id, t.dlq_topic, p.probe_at, p.failed_probes,
+    select p.original_topic, p.group_id, ${dlqTopicOf(sql, 'p')} as dlq_topic, p.probe_at, p.failed_probes,
            (extract(epoch from p.refails_after) * 1000)::float8 as refails_after_ms
     from dlq.dlq_group_pauses p
-    left join lateral (
-      select dlq_topic from dlq.dlq_group_topics g where g.group_id = p.group_id order by dlq_topic limit 1
-    ) t on true
     where p.resumed_at is null
     order by p.original_topic, p.group_id`
 }
@@ -228,6 +235,7 @@ function waitsForKey(sql: Sql, { original_topic, ordered }: Ordered) {
       (m.order_key is not null and m.id is distinct from (
         select e.id from dlq.dlq_messages e
         where e.original_topic = ${original_topic} and e.order_key = m.order_key and e.status = 'PENDING'
+          and not e.held_by_route
         order by coalesce(e.original_partition, -1), coalesce(e.original_offset, -1), e.id
         limit 1))`
     : sql`false`
@@ -294,7 +302,7 @@ export type ProbeState = 'waiting' | 'published' | 'failed_again' | 'gone'
 /**
  * What became of each probe of the group: `published` where it was read and has not failed again for `quietMs`; where
  * nobody can tell whether it was read, silence since it was sent has to do. `gone`: it is not sent as a probe, because it
- * is held, in a run, or behind another one of its key. Empty between probes.
+ * is held, in a run, behind another one of its key, or resolved by somebody else. Empty between probes.
  */
 export async function readProbes(
   sql: Sql,
@@ -305,6 +313,7 @@ export async function readProbes(
     select case
       when a.failed_again_at is not null then 'failed_again'
       when a.outcome = 'failed' or m.id is null or m.status = 'DEAD' then 'gone'
+      when m.status = 'RESOLVED' and a.outcome is distinct from 'published' then 'gone'
       when m.status = 'PENDING' and m.retry_count < p.attempt
         and (not m.retry_requested or m.run_id is not null or ${waitsForKey(sql, group)}) then 'gone'
       when a.outcome = 'published' and v.verdict <> 'sent'

@@ -33,6 +33,13 @@ export async function lockPosition(sql: Sql, { cluster, topic, partition }: Part
   return made!
 }
 
+/** Whether message m is from before the subscription of its DLQ topic: it is sent only when somebody asks. */
+export function isFromBefore(sql: Sql) {
+  return sql`exists (
+    select from dlq.dlq_positions p
+    where p.cluster = m.dlq_cluster and p.topic = m.dlq_topic and p.partition = m.dlq_partition and m.dlq_offset < p.manual_below)`
+}
+
 /** Who sets a position by hand sets no epoch. */
 function knownEpoch(sql: Sql) {
   return sql`case when epoch_offset = next_offset then leader_epoch end as leader_epoch`

@@ -31,3 +31,17 @@ test.each<[string, MessageColumns, number, Date | null]>([
   await writeOriginState(service.sql, { id, stored, nextRetryAt: after })
   expect(await readMessageRow(database.sql, id)).toMatchObject({ origin_state: stored, next_retry_at: due })
 })
+
+test('a message from before the subscription of its DLQ topic has no time once it is no longer held', async () => {
+  await database.sql`
+    insert into dlq.dlq_positions (cluster, topic, partition, next_offset, manual_below) values ('c', 'orders.dlq.v1', 0, 20, 10)`
+  const place = { dlq_cluster: 'c', dlq_topic: 'orders.dlq.v1', dlq_partition: 0 }
+  for (const [dlq_offset, due] of [
+    [9, null],
+    [10, after],
+  ] as const) {
+    const id = await insertMessageRow(database.sql, { ...place, dlq_offset, origin_state: isHeld, next_retry_at: null })
+    await writeOriginState(service.sql, { id, stored: isFree, nextRetryAt: after })
+    expect((await readMessageRow(database.sql, id)).next_retry_at).toEqual(due)
+  }
+})

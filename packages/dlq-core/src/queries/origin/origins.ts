@@ -1,6 +1,8 @@
 // dlq_message_origins: what was found at a message's original coordinates, and how it compares with the copy.
 
+import type { OriginalTopicSource } from '../../domain/failure/topic-names.ts'
 import type { ComparedState, Comparison } from '../../domain/origin/compare-origin.ts'
+import { isFromBefore } from '../ingest/positions.ts'
 import { type Sql, toJson } from '../sql.ts'
 
 /** The job that compares one message; retriers without Kafka do not take it. Its payload: `{ id }`. */
@@ -76,7 +78,7 @@ export type ComparableMessage = {
   status: string
   original_topic: string
   dlq_topic: string | null
-  original_topic_source: string | null
+  original_topic_source: OriginalTopicSource | 'caller'
   original_partition: number | null
   original_offset: bigint | null
   record_key: Buffer | null
@@ -125,12 +127,12 @@ export async function writeOriginState(
   { id, stored, nextRetryAt }: { id: string; stored: number; nextRetryAt: Date | null },
 ): Promise<void> {
   await sql`
-    update dlq.dlq_messages set
+    update dlq.dlq_messages m set
       origin_state = ${stored},
       next_retry_at = case
         when status <> 'PENDING' or retry_requested then next_retry_at
         when ${stored > 10} then null
-        when origin_state > 10 and not held_by_route then ${nextRetryAt}::timestamptz
+        when origin_state > 10 and not held_by_route and not ${isFromBefore(sql)} then ${nextRetryAt}::timestamptz
         else next_retry_at end
     where id = ${id}`
 }

@@ -92,15 +92,19 @@ export async function listRunsToCount(sql: Sql, { limit, days }: { limit: number
   return rows.map(({ id }) => id)
 }
 
+/** Fewer than before mean that attempts were archived or deleted since: the run keeps its last counts, and is counted no more. */
 export async function storeRunVerdicts(
   sql: Sql,
   { runId, counts }: { runId: string; counts: VerdictCounts },
 ): Promise<void> {
-  const open = openVerdicts.reduce((sum, verdict) => sum + counts[verdict], 0)
+  const totalOf = (some: readonly Verdict[]) => some.reduce((sum, verdict) => sum + counts[verdict], 0)
+  const isWhole = sql`${totalOf(verdicts)}::float8 >= (select sum(value::float8) from json_each_text(known.counts))`
   await sql`
-    insert into dlq.dlq_run_verdicts (run_id, counts, open, counted_at)
-    select id, ${toJson([counts])}::json -> 0, ${open}, now() from dlq.dlq_runs where id = ${runId}
-    on conflict (run_id) do update set counts = excluded.counts, open = excluded.open, counted_at = excluded.counted_at`
+    insert into dlq.dlq_run_verdicts as known (run_id, counts, open, counted_at)
+    select id, ${toJson([counts])}::json -> 0, ${totalOf(openVerdicts)}, now() from dlq.dlq_runs where id = ${runId}
+    on conflict (run_id) do update set
+      counts = case when ${isWhole} then excluded.counts else known.counts end,
+      open = case when ${isWhole} then excluded.open else 0 end, counted_at = excluded.counted_at`
 }
 
 export type CanaryVerdicts = {

@@ -123,6 +123,8 @@ function dueInWindow(sql: Sql, { shares, waits, still, order }: Source) {
     and (not s.ordered or w.order_key is null or w.id = (
       select e.id from dlq.dlq_messages e
       where e.original_topic = s.topic and e.order_key = w.order_key and e.status in ('PENDING', 'RETRYING')
+        -- Whoever may write any DLQ topic could hold up the keys of others.
+        and (not e.held_by_route or e.id = w.id)
       order by ${ofKey(sql`e`)}
       limit 1))`
   return sql`

@@ -2,8 +2,8 @@
 
 import { idsAsFew, type Sql } from '../sql.ts'
 
-/** The same value as in order-key.ts: the first eight bytes of the key's SHA-256. */
-function keyed(sql: Sql) {
+/** Sets it, of a row m, to the same value as in order-key.ts: the first eight bytes of the key's SHA-256. */
+export function keyed(sql: Sql) {
   return sql`order_key = ('x' || encode(substring(sha256(m.record_key) for 8), 'hex'))::bit(64)::bigint`
 }
 
@@ -30,7 +30,7 @@ export async function assignOrderKeys(
       -- By their ids: for a join PostgreSQL may read whole partitions.
       select m.id from dlq.dlq_messages m
       where m.id = any(array(select id from chunk where lacks_key))
-        and m.status in ('PENDING', 'RETRYING') and m.order_key is null
+        and m.status in ('PENDING', 'RETRYING') and m.order_key is null and not m.held_by_route
       order by m.id
       for update of m
     ),

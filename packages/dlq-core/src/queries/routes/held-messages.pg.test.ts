@@ -9,14 +9,18 @@ import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow, type MessageColumns, readMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, expect, test } from 'vitest'
 import { smallestId } from '../../domain/record/message-id.ts'
+import { orderKey } from '../../domain/record/order-key.ts'
 import { defaultRetryPolicy } from '../../domain/retry/retry-policy.ts'
 import { applyRoute } from '../../runtime/apply-route.ts'
 import { startProbes } from '../groups/group-pauses.ts'
 import { claimBatch, releaseBatch, settleMessages } from '../retry/batches.ts'
 import { releaseUnheldNow } from '../retry/expired-leases.ts'
+import { assignOrderKeys } from '../retry/order-keys.ts'
 import { takeSlot } from '../retry/slots.ts'
+import { surveyMessages } from '../runs/run-messages.ts'
 import { writeFresh } from '../staleness/answers.ts'
 import { holdStale } from '../staleness/hold-stale.ts'
+import { archiveMessages, restoreArchived } from '../upkeep/archive.ts'
 import { decideRoute, holdMessages, letMessagesGo, listApplying } from './routes.ts'
 
 const database = useDatabase()
@@ -34,9 +38,9 @@ const insert = (columns: MessageColumns = {}) =>
 const read = (id: string) => readMessageRow(database.sql, id)
 const held = { status: 'PENDING', held_by_route: true, next_retry_at: null }
 
-async function claim() {
+async function claim({ ordered = false } = {}) {
   const slot = await takeSlot(service.sql, { owner: 'test', leaseMs: 60_000 })
-  const share = { topic: 'orders', quota: 9, maxInFlight: null, ordered: false, pausedGroups: [] }
+  const share = { topic: 'orders', quota: 9, maxInFlight: null, ordered, pausedGroups: [] }
   const claimed = await claimBatch(service.sql, { ...slot, token: randomUUID(), shares: [share], maxBytes: 1e9 })
   return { ...slot, batch: claimed?.batch ?? 0n, messages: claimed?.messages ?? [] }
 }
@@ -239,4 +243,39 @@ test('it is no probe of its error group, also where it is held only now', async 
   })
   expect(await probing.probing).toBe(0)
   expect(await read(id)).toMatchObject(held)
+})
+
+test.each([
+  ['blocked', true],
+  ['approved', false],
+] as const)('what is restored follows its route, which was %s while it was in the archive', async (state, isHeld) => {
+  const id = await insert({ status: 'DEAD', held_by_route: !isHeld, next_retry_at: null })
+  await archiveMessages(service.sql, { ids: [id], now: new Date() })
+  await decide(state)
+  await follow(state)
+  const surveying = { ids: [id], scope: null, archived: true, sampleSize: 1 }
+  expect(await surveyMessages(service.sql, surveying)).toMatchObject([{ held_by_route: isHeld, sample: [id] }])
+  expect(await restoreArchived(service.sql, [id])).toEqual([id])
+  expect(await read(id)).toMatchObject({ status: 'DEAD', held_by_route: isHeld })
+})
+
+test('where order is kept per key, one that a stranger sent holds up no other of its key', async () => {
+  const group = { original_topic: 'orders', group_id: randomUUID() }
+  const at = (offset: number) => ({ order_key: 7, original_partition: 0, original_offset: offset, ...group })
+  const stranger = await insert({ ...at(1), held_by_route: true, next_retry_at: null })
+  const id = await insert(at(2))
+  expect(await startProbes(service.sql, { ...group, ordered: true, count: 9 })).toBe(1)
+  expect((await claim({ ordered: true })).messages).toMatchObject([{ id }])
+  await database.sql`update dlq.dlq_messages set retry_requested = true, next_retry_at = now() where id = ${stranger}`
+  expect((await claim({ ordered: true })).messages).toMatchObject([{ id: stranger }])
+})
+
+test('one that came without an order key, because it was held, has one once its route is open', async () => {
+  const record_key = Buffer.from('k')
+  const id = await insert({ record_key, held_by_route: true, next_retry_at: null })
+  await assignOrderKeys(service.sql, { topic: 'orders', afterId: smallestId, limit: 9 })
+  expect(await read(id)).toMatchObject({ order_key: null })
+  await decide('approved')
+  await follow('approved')
+  expect(await read(id)).toMatchObject({ order_key: String(orderKey(record_key)) })
 })

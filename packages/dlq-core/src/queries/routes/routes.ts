@@ -2,8 +2,10 @@
 
 import type { Route, RouteState } from '../../domain/failure/topic-routes.ts'
 import { undecodableClass } from '../../domain/message/new-message.ts'
+import { isFromBefore } from '../ingest/positions.ts'
 import { heldForOrigin } from '../origin/held-for-origin.ts'
 import { lines } from '../reading/summary.ts'
+import { keyed } from '../retry/order-keys.ts'
 import type { Sql } from '../sql.ts'
 import { inScope, type TopicScope } from '../topic-scope.ts'
 
@@ -181,14 +183,11 @@ export async function letMessagesGo(
     released as (
       update dlq.dlq_messages m set
         held_by_route = false,
+        -- It came without one, and may wait for others of its key from now on. It costs nothing where no policy asks for order.
+        ${keyed(sql)},
         next_retry_at = case
           when m.retry_requested or m.status <> 'PENDING' then m.next_retry_at
-          -- From before the subscription of its DLQ topic: only when somebody asks.
-          when exists (
-            select from dlq.dlq_positions p
-            where p.cluster = m.dlq_cluster and p.topic = m.dlq_topic and p.partition = m.dlq_partition
-              and m.dlq_offset < p.manual_below
-          ) then null
+          when ${isFromBefore(sql)} then null
           when not ${heldForOrigin(sql, 'm.')} and (m.record_key is not null or m.record_value is not null) and m.error_class is distinct from ${undecodableClass}
             then ${nextRetryAt}::timestamptz
         end

@@ -3,6 +3,7 @@
 import type { RetryState, Status } from '../../domain/retry/message-state.ts'
 import { looseIndexScan } from '../loose-index-scan.ts'
 import { heldUnlessForced } from '../origin/held-for-origin.ts'
+import { isClosed } from '../routes/closed-routes.ts'
 import { type Fragment, idsAsFew, type Sql, toJson } from '../sql.ts'
 import { type SqlText, sqlText, sqlWords, toQuery } from '../sql-text.ts'
 import { messageInScope, type TopicScope } from '../topic-scope.ts'
@@ -132,13 +133,14 @@ async function takeRest(sql: Sql, { runId, redirects, isForced, ...chosen }: Tak
   return { taken, handed_over: handedOver, left: left === null ? [] : JSON.parse(left) }
 }
 
-/** Makes messages that were restored from the archive PENDING, so that a run can take them; not those that were erased. */
+/** Makes messages that were restored from the archive PENDING, so that a run can take them; not those that it cannot send. */
 export async function reviveRestored(sql: Sql, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
   await sql`
     update dlq.dlq_messages set
       status = 'PENDING', next_retry_at = null, retry_requested = false, max_retries = greatest(max_retries, retry_count + 1)
-    where id = any(${sql.array([...ids])}::uuid[]) and status in ('RESOLVED', 'DEAD') and erased_at is null`
+    where id = any(${sql.array([...ids])}::uuid[]) and status in ('RESOLVED', 'DEAD') and erased_at is null
+      and not ${heldUnlessForced(sql)}`
 }
 
 /** Locks the messages and returns their rows. */
@@ -337,12 +339,14 @@ type SurveyOf = { ids: readonly string[]; scope: TopicScope; archived: boolean; 
 /** Reads the messages without locking them; where `archived`, those of the archive. */
 export async function surveyMessages(sql: Sql, { ids, scope, archived, sampleSize }: SurveyOf): Promise<SurveyRow[]> {
   const table = archived ? sql`dlq.dlq_messages_archive` : sql`dlq.dlq_messages`
+  // As once it is restored.
+  const heldByRoute = archived ? isClosed(sql, 'm') : sql`held_by_route`
   return sql<SurveyRow[]>`
-    select status, retry_count >= max_retries as is_spent, run_id is not null as is_held, held_by_route, origin_state,
+    select status, retry_count >= max_retries as is_spent, run_id is not null as is_held, ${heldByRoute} as held_by_route, origin_state,
            erased_at is not null as is_erased, original_topic, group_id,
            greatest(0, floor(extract(epoch from now() - created_at) / 86400))::int as age_days, count(*)::int as count,
            (array_agg(id order by id))[1:${sampleSize}::int] as sample
-    from ${table}
+    from ${table} m
     where id = any(${idsAsFew(sql, ids)}) and ${messageInScope(sql, scope)}
     group by 1, 2, 3, 4, 5, 6, 7, 8, 9`
 }

@@ -2,7 +2,8 @@
 
 import { smallestId } from '../../domain/record/message-id.ts'
 import { looseIndexScan } from '../loose-index-scan.ts'
-import type { Sql } from '../sql.ts'
+import { isClosed } from '../routes/closed-routes.ts'
+import { idsAsFew, type Sql } from '../sql.ts'
 import { sqlWords, toQuery } from '../sql-text.ts'
 
 /** The last message that a walk through a topic's settled messages has read. `at` is text, with microseconds. */
@@ -50,11 +51,16 @@ export async function archiveMessages(
 
 /**
  * Moves archived messages back with their attempts, and counts that as a change of them. Every retry of an archived
- * message restores it first. Returns the ids that were in the archive.
+ * message restores it first. They follow the state that their routes have now. Returns the ids that were in the archive.
  */
 export async function restoreArchived(sql: Sql, ids: readonly string[]): Promise<string[]> {
   if (ids.length === 0) return []
   const rows = await sql<{ id: string }[]>`
     select id from dlq.restore_messages(${sql.array([...ids])}::uuid[]) as restored (id)`
-  return rows.map(({ id }) => id)
+  const restored = rows.map(({ id }) => id)
+  // Nobody walks through the archive when somebody decides about a route.
+  await sql`
+    update dlq.dlq_messages m set held_by_route = not m.held_by_route
+    where m.id = any(${idsAsFew(sql, restored)}) and m.held_by_route <> ${isClosed(sql, 'm')}`
+  return restored
 }

@@ -898,7 +898,7 @@ export interface paths {
         };
         /**
          * Counts by topic, consumer group and status; ages and rates
-         * @description At most 1000 topics and consumer groups, those with most open messages first. `counts` are those of all. `oldest_pending_at` is the time of the oldest record of the topic that waits, whatever its consumer group; null where the consumer group has none that waits. `success_rate`: of the retries of the last five minutes, the share that was not refused and has not failed again so far. Rates look at 100,000 rows at most.
+         * @description At most 1000 topics and consumer groups, those with most open messages first. `counts` are those of all. `oldest_pending_at` is the time of the oldest record of the topic that waits, whatever its consumer group; null where the consumer group has none that waits. `success_rate`: of the retries of the last five minutes, the share that was not refused and has not failed again so far. Rates look at 100,000 rows at most; for a token that is limited, at 10,000 of what applications handle themselves.
          *
          *     Needs the role `sys_auditor`.
          */

@@ -1,8 +1,9 @@
 // What ingesters store of records whose key or message was erased.
 
 import { randomUUID } from 'node:crypto'
-import { erasureKey, idDigest, keyDigest } from 'dlq-core/domain/erase/erasure-digest.ts'
+import { erasureKey, idDigest, keyDigest, placeDigest } from 'dlq-core/domain/erase/erasure-digest.ts'
 import { readDeadLetter } from 'dlq-core/domain/message/new-message.ts'
+import type { RecordPlace } from 'dlq-core/domain/record/record-place.ts'
 import { beginErasure, insertErasures } from 'dlq-core/queries/erase/erasures.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
@@ -17,10 +18,12 @@ const hourMs = 3_600_000n
 async function erase({
   keys = [],
   ids = [],
+  places = [],
   topics = null,
 }: {
   keys?: string[]
   ids?: string[]
+  places?: RecordPlace[]
   topics?: string[] | null
 }): Promise<void> {
   await service.sql.begin(async (sql) => {
@@ -29,6 +32,7 @@ async function erase({
     const digests = [
       ...keys.map((key) => keyDigest(digestKey, Buffer.from(key))),
       ...ids.map((id) => idDigest(digestKey, id)),
+      ...places.map((place) => placeDigest(digestKey, place)),
     ]
     await insertErasures(sql, { runId: randomUUID(), hmacKey, digests, topics, cutoff })
   })
@@ -160,4 +164,17 @@ test('an older record of an erased key is stored without its stack trace, also w
   expect(await readMessageRow(database.sql, idOf(records[3]!))).toMatchObject({
     ...{ error_message: 'erased', error_stacktrace: null, frames_id: null, record_headers: null },
   })
+})
+
+test('a failure of an erased message whose row is deleted is known by the place of its retry; a later record there is stored as ever', async () => {
+  await erase({ places: [{ topic: 'orders.events.v1', partition: 3, offset: 78n }] })
+  const failed = (offset: number, place: number, timestamp: bigint) =>
+    recordAt(offset, {
+      ...{ value: '"secret-20"', timestamp },
+      headers: { 'dlq-original-partition': '3', 'dlq-original-offset': String(place) },
+    })
+  const records = [failed(50, 78, now() - hourMs), failed(51, 78, now() + hourMs), failed(52, 79, now() - hourMs)]
+  for (const record of records) await store(record)
+  const stored = await Promise.all(records.map((record) => readMessageRow(database.sql, idOf(record))))
+  expect(stored.map(({ record_value }) => record_value === null)).toEqual([true, false, false])
 })

@@ -1,11 +1,11 @@
 // Dead letters of keys or messages that somebody has erased: read again after a reset or a restore, or failing again
 // later, they are stored without what they hold.
 
-import { erasureKey, idDigest, keyDigest } from 'dlq-core/domain/erase/erasure-digest.ts'
+import { erasureKey, idDigest, keyDigest, placeDigest } from 'dlq-core/domain/erase/erasure-digest.ts'
 import type { DeadLetter, NewMessage } from 'dlq-core/domain/message/new-message.ts'
 import { type Erasure, type ErasureKey, findErasures, readErasureKeys } from 'dlq-core/queries/erase/erasures.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
-import { correlateByPlace } from '../store/correlate-by-place.ts'
+import { correlateByPlace, originOf } from '../store/correlate-by-place.ts'
 
 /** A run began to erase while a batch was read: it is read again. */
 export class ErasuresChanged extends Error {}
@@ -75,18 +75,22 @@ function markerOf(keys: readonly ErasureKey[]): string {
   return keys.map(({ hmac_key, version }) => `${hmac_key.toString('hex')} ${version}`).join()
 }
 
-/** What a letter may be recognised by. `topic` and `time` of its record where that is its key; null for an id. */
+/** What a letter may be recognised by. `topic` and `time` of its record where that is its key or place; null for an id. */
 type Sign = { digest: string; record: { topic: string; time: Date | null } | null }
 
 function signsUnder(keys: readonly ErasureKey[]): (letter: DeadLetter) => Sign[] {
   const digestKeys = keys.map(({ hmac_key }) => erasureKey(hmac_key))
-  return ({ message, republished }) => {
+  return (letter) => {
+    const { message, republished } = letter
     const { id, record_key, original_topic: topic, original_timestamp, record_timestamp } = message
     const ids = republished === null ? [id] : [id, republished.messageId]
-    const time = original_timestamp ?? record_timestamp
+    const record = { topic, time: original_timestamp ?? record_timestamp }
+    // The attempts of a message whose row was deleted tell no place any more.
+    const origin = originOf(letter)
     return digestKeys.flatMap((key) => [
       ...ids.map((id) => ({ digest: idDigest(key, id), record: null })),
-      ...(record_key === null ? [] : [{ digest: keyDigest(key, record_key), record: { topic, time } }]),
+      ...(origin === null ? [] : [{ digest: placeDigest(key, origin), record }]),
+      ...(record_key === null ? [] : [{ digest: keyDigest(key, record_key), record }]),
     ])
   }
 }
@@ -102,7 +106,7 @@ async function findMet(sql: Sql, signs: readonly Sign[]): Promise<(sign: Sign) =
     found.get(digest)?.some((erasure) => record === null || isBefore(record, erasure)) ?? false
 }
 
-/** A later record of the same key is another matter. One without any time is taken for an old one. */
+/** A later record of the same key, or of the same place in a topic made anew, is another matter. One without any time is taken for an old one. */
 function isBefore({ topic, time }: NonNullable<Sign['record']>, { topics, cutoff }: Erasure): boolean {
   if (topics !== null && !topics.includes(topic)) return false
   return time === null || time <= cutoff

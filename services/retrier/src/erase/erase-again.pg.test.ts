@@ -1,6 +1,8 @@
 // What db/erase-again.ts does in a database that was restored from a backup of before an erasure, or of its middle.
 
 import { openProof, sealProof } from 'dlq-core/domain/erase/erase-proof.ts'
+import { erasureKey, placeDigest } from 'dlq-core/domain/erase/erasure-digest.ts'
+import { findErasures } from 'dlq-core/queries/erase/erasures.ts'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
@@ -59,6 +61,19 @@ test('a message that was erased by its id is, too, whatever key it has', async (
     update dlq.dlq_messages set record_value = ${Buffer.from(canary)}, erased_at = null where id = ${id}`
   expect(await eraseAgain(service.sql, proof)).toBe(1)
   expect(await readMessageRow(database.sql, id)).toMatchObject({ error_message: 'erased', record_value: null })
+})
+
+test('the places of retries are known again', async () => {
+  const id = await insertMessageRow(database.sql, keyed)
+  await database.sql`
+    insert into dlq.dlq_attempts (message_id, number, attempt_id, outcome, target_topic, target_partition, target_offset, settled_at)
+    values (${id}, 1, gen_random_uuid(), 'published', 'orders', 1, 98, now())`
+  const proof = await erase()
+  await emptyTables(database.sql, 'dlq.dlq_erasures')
+  await eraseAgain(service.sql, proof)
+  const key = erasureKey(Buffer.from(openProof(proof).hmac_key, 'base64'))
+  const digest = placeDigest(key, { topic: 'orders', partition: 1, offset: 98n })
+  expect(await findErasures(service.sql, [digest])).toHaveLength(1)
 })
 
 test('a message that was being sent at the backup is erased, and its attempt is unknown', async () => {

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openProof } from 'dlq-core/domain/erase/erase-proof.ts'
-import { erasureKey, idDigest, keyDigest } from 'dlq-core/domain/erase/erasure-digest.ts'
+import { erasureKey, idDigest, keyDigest, placeDigest } from 'dlq-core/domain/erase/erasure-digest.ts'
 import type { RunSelection } from 'dlq-core/domain/message/run.ts'
 import { eraseMessages } from 'dlq-core/queries/erase/erase-messages.ts'
 import { eraseFrames, retireFrames } from 'dlq-core/queries/erase/erase-traces.ts'
@@ -332,8 +332,15 @@ describe('a run that erases', () => {
     await database.sql`
       insert into dlq.dlq_message_edits (message_id, number, actor, fields, record_key)
       values (${id}, 1, 'ann', '{key}', ${Buffer.from(canary)})`
+    await database.sql`
+      insert into dlq.dlq_attempts (message_id, number, attempt_id, outcome, target_topic, target_partition, target_offset, settled_at)
+      values (${id}, 1, gen_random_uuid(), 'published', 'orders', 1, 980, now())`
     await erase(await enter({ keys: [canaryKey] }, 'rows'))
     expect(await database.sql`select from dlq.dlq_messages where id = ${id}`).toHaveLength(0)
+    // So that a failure of its retry is recognised, whose attempt is deleted with it.
+    const [key] = await readErasureKeys(service.sql)
+    const digest = placeDigest(erasureKey(key!.hmac_key), { topic: 'orders', partition: 1, offset: 980n })
+    expect(await findErasures(service.sql, [digest])).toHaveLength(1)
     expect(await findCanary(database)).toEqual([])
   })
 

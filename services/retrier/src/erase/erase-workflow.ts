@@ -3,7 +3,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { copiesOf, namesOf, runsNaming, sealProof } from 'dlq-core/domain/erase/erase-proof.ts'
-import { erasureKey, idDigest, keyDigest } from 'dlq-core/domain/erase/erasure-digest.ts'
+import { erasureKey, idDigest, keyDigest, placeDigest } from 'dlq-core/domain/erase/erasure-digest.ts'
 import { type RunSelection, runPriority, runWorkflows } from 'dlq-core/domain/message/run.ts'
 import { smallestId } from 'dlq-core/domain/record/message-id.ts'
 import {
@@ -14,6 +14,7 @@ import {
   holdsLaterThan,
   listItemKeys,
   listItems,
+  listRepublished,
   nextItems,
   noteErased,
   scanArchive,
@@ -33,7 +34,13 @@ import {
   retireFrames,
   writeProof,
 } from 'dlq-core/queries/erase/erase-traces.ts'
-import { beginErasure, insertErasures, readErasureKeys, takeBackErasures } from 'dlq-core/queries/erase/erasures.ts'
+import {
+  beginErasure,
+  insertErasures,
+  readErasureKeys,
+  sentUntil,
+  takeBackErasures,
+} from 'dlq-core/queries/erase/erasures.ts'
 import { type HeldRun, holdRun, moveRun, writeProgress } from 'dlq-core/queries/runs/runs.ts'
 import type { Transaction } from 'dlq-core/runtime/database/database.ts'
 import { eraseReasons } from 'saga-core/store/saga-store.ts'
@@ -170,7 +177,11 @@ async function erasePiece(sql: Transaction, { run, erasing }: Held): Promise<'no
   const [key] = await readErasureKeys(sql)
   const digestKey = erasureKey(key!.hmac_key)
   const digests = ids.map((id) => idDigest(digestKey, id))
-  await insertErasures(sql, { runId: run.id, hmacKey: key!.hmac_key, digests, topics: null, cutoff: run.cutoff })
+  const erasure = { runId: run.id, hmacKey: key!.hmac_key, topics: null }
+  await insertErasures(sql, { ...erasure, digests, cutoff: run.cutoff })
+  const places = await listRepublished(sql, { runId: run.id, ids })
+  const placeDigests = places.map((place) => placeDigest(digestKey, place))
+  await insertErasures(sql, { ...erasure, digests: placeDigests, cutoff: await sentUntil(sql) })
   await noteErased(sql, { runId: run.id, ids })
   await addCounts(sql, erasing, counts)
   await writeProgress(sql, { ...run, taken: 0, done: run.done + ids.length })

@@ -110,6 +110,17 @@ test('an event joins a delivery that has room, and that nobody has begun to send
   expect([await joins(free), await joins(full), await joins(begun)]).toEqual([true, false, false])
 })
 
+test('an event joins no delivery that is sent once more: a receiver that has seen its id would drop the event', async () => {
+  const [eventIds, now] = [[crypto.randomUUID()], new Date()]
+  const id = await addDelivery(service.sql, { channel: 'chat', route: 'all', kind: 'begin', eventIds, sendAt: now })
+  const { attempts } = (await beginDelivery(service.sql, id))!
+  await settleDelivery(service.sql, { id, attempts, state: 'dead', status: 500, error: 'the receiver answered 500' })
+  expect(await retryDelivery(service.sql, id)).toMatchObject({ state: 'waiting', attempts: 0 })
+  expect(await gatherEvent(service.sql, { id, eventId: crypto.randomUUID() })).toBe(false)
+  const { waiting } = await lastOfRoute(service.sql, { route: 'all', channel: 'chat', kind: 'begin', now })
+  expect(waiting).toBeNull()
+})
+
 test('a route was last told when its latest delivery was sent; one that waits is gathered in, of its kind and its route', async () => {
   const now = new Date()
   const at = (seconds: number) => new Date(now.getTime() + seconds * 1000)

@@ -82,7 +82,7 @@ export function createDeliver(deps: DeliverDeps) {
  */
 async function giveUp(
   { sql, log, now }: DeliverDeps,
-  { id, channel, attempts, event_ids }: Delivery,
+  { id, channel, attempts, send_at, event_ids }: Delivery,
   { status, error, isGone }: { status: number | null; error: string; isGone: boolean },
 ): Promise<void> {
   await sql.begin(async (sql) => {
@@ -92,8 +92,10 @@ async function giveUp(
     const title = isGone
       ? `The channel ${channel} is gone (410) and disabled`
       : `A delivery to ${channel} has failed for good`
+    // Somebody may send it once more, and it may end as dead once more.
+    const when = `${id} ${send_at.toISOString()}`
     const events = await noteEvents(sql, [
-      { type: 'delivery.dead', subject: `channel/${channel}`, severity: 'warning', title, when: id },
+      { type: 'delivery.dead', subject: `channel/${channel}`, severity: 'warning', title, when },
     ])
     const told = await readEvents(sql, event_ids)
     if (told.length > 0 && told.every(({ type }) => type === 'delivery.dead')) return

@@ -54,6 +54,26 @@ describe('a webhook', () => {
   })
 })
 
+test.each<[Rendering['kind'], Date | null, string]>([
+  ['begin', null, ''],
+  ['again', null, 'Still: '],
+  ['end', new Date(), 'Over: '],
+  ['begin', new Date(), 'Over by now: '],
+  ['again', new Date(), 'Over by now: '],
+])('people read what a %s says, also if it comes after the end: %s', (kind, ended_at, word) => {
+  const told = (events: Event[]) => [
+    JSON.parse(renderDelivery('slack', rendering({ kind, events }), []).body).blocks.at(-1).text.text,
+    JSON.parse(renderDelivery('teams', rendering({ kind, events }), []).body).attachments[0].content.body.at(-1).text,
+  ]
+  const ended = { ...event, ended_at }
+  const title = `${word}${event.title}`
+  expect(told([ended])).toEqual([expect.stringContaining(`:warning: ${title} <`), title])
+  expect(told([event, ended])).toEqual([
+    expect.stringMatching(new RegExp(`\n:warning: ${title} <`)),
+    `warning: ${title}`,
+  ])
+})
+
 test('an error text calls nobody in Slack, and is no link in Teams', () => {
   const title = 'Failed: <!channel> & [click](https://evil.example)'
   const slack = renderDelivery('slack', rendering({ events: [{ ...event, title }] }), []).body

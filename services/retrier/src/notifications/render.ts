@@ -86,16 +86,16 @@ function linkOf({ group_id, run_id, original_topic }: Event, consoleUrl: string 
     : `${consoleUrl}/console/messages?topic=${encodeURIComponent(original_topic)}`
 }
 
-const headlines: Record<DeliveryKind, string> = {
-  begin: '',
-  again: 'Still: ',
-  end: 'Over: ',
-  test: '',
+const words: Record<DeliveryKind, string> = { begin: '', again: 'Still: ', end: 'Over: ', test: '' }
+
+/** Tries that fail delay a delivery: its condition may be over, and the end told, before the beginning is. */
+function sentence(kind: DeliveryKind, { title, ended_at }: Event): string {
+  return `${kind !== 'end' && ended_at !== null ? 'Over by now: ' : words[kind]}${title}`
 }
 
 function headline({ kind, events, source }: Rendering): string {
   if (kind === 'test') return `This is a test of ${source}.`
-  return events.length === 1 ? `${headlines[kind]}${events[0]!.title}` : `${events.length} events of ${source}`
+  return events.length === 1 ? sentence(kind, events[0]!) : `${events.length} events of ${source}`
 }
 
 /** Slack refuses longer texts. */
@@ -113,7 +113,7 @@ function slackMessage(rendering: Rendering) {
       ? []
       : events.map((event) => {
           const link = linkOf(event, consoleUrl)
-          const title = escapeSlack(`${headlines[kind]}${event.title}`)
+          const title = escapeSlack(sentence(kind, event))
           return `${marks[event.severity]} ${link === null ? title : `${title} <${link}|open>`}`
         })
   const text = escapeSlack(headline(rendering))
@@ -144,9 +144,7 @@ function teamsMessage(rendering: Rendering) {
           ...{ $schema: 'http://adaptivecards.io/schemas/adaptive-card.json', type: 'AdaptiveCard', version: '1.4' },
           body: [
             block(headline(rendering), true),
-            ...(events.length > 1
-              ? events.map(({ title, severity }) => block(`${severity}: ${headlines[kind]}${title}`))
-              : []),
+            ...(events.length > 1 ? events.map((event) => block(`${event.severity}: ${sentence(kind, event)}`)) : []),
           ],
           ...(link !== null && { actions: [{ type: 'Action.OpenUrl', title: 'Open', url: link }] }),
         },

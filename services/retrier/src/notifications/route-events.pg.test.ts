@@ -1,10 +1,13 @@
 // Which routes hear of an event, and over which channel.
 
+import { fingerprint } from 'dlq-core/domain/grouping/error-fingerprint.ts'
+import { admitGroups } from 'dlq-core/queries/groups/admit-groups.ts'
 import type { NotificationRoute } from 'dlq-core/queries/notifications/routes.ts'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
-import { beforeEach, expect, test } from 'vitest'
+import { insertMessageRow } from 'dlq-testing/rows/message-rows.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { putTestRoute } from './test-route.ts'
 import { createEventWatch } from './watch-events.ts'
 
@@ -28,7 +31,8 @@ const route = (fields: Partial<NotificationRoute> = {}) =>
 async function addGroup(topic: string, { agoMs = 0 } = {}): Promise<void> {
   await database.sql`
     with made as (
-      insert into dlq.dlq_groups (id, version, message, title) values (gen_random_uuid(), 1, 'no card', 'no card') returning id
+      insert into dlq.dlq_groups (id, version, message, title, last_seen_at)
+      values (gen_random_uuid(), 1, 'no card', 'no card', now() - ${agoMs}::int * interval '1 ms') returning id
     )
     insert into dlq.dlq_group_topics (dlq_topic, group_id, first_seen_at)
     select ${topic}, id, now() - ${agoMs}::int * interval '1 ms' from made`
@@ -57,6 +61,47 @@ test('what a long transaction shows late is told all the same, and once', async 
   await look()
   await look()
   expect(await sent()).toEqual(['all on-call begin 1'])
+})
+
+describe('a failure that is stored long after its record was written', () => {
+  const written = (agoMs: number) => new Date(Date.now() - agoMs)
+  const store = (at: Date) =>
+    admitGroups(service.sql, [
+      {
+        topic: 'orders.dlq.v1',
+        group: fingerprint({ errorClass: 'Late', errorMessage: null, errorStacktrace: null }),
+        failed: { first: at, last: at },
+      },
+    ])
+
+  test('is told as the first one of its group, once, also where nobody has looked meanwhile', async () => {
+    await route()
+    await store(written(40 * 24 * 60 * minuteMs))
+    await look()
+    expect(await sent()).toEqual([])
+    await emptyTables(database.sql, 'dlq.dlq_groups', 'dlq.dlq_group_topics')
+    await store(written(60 * minuteMs))
+    for (let n = 0; n < 3; n += 1) await look()
+    expect(await sent()).toEqual(['all on-call begin 1'])
+  })
+
+  test('is told as one that came back, also if the group was seen half a minute before', async () => {
+    await route({ types: ['group.regressed'] })
+    const [groupId] = await store(written(0))
+    const resolve = (agoMs: number) => database.sql`
+      update dlq.dlq_group_topics set state = 'resolved', state_changed_at = now() - ${agoMs}::int * interval '1 ms'`
+    await resolve(0)
+    await look()
+    expect(await sent()).toEqual([])
+    await insertMessageRow(database.sql, { original_topic: 'orders', dlq_topic: 'orders.dlq.v1', group_id: groupId! })
+    await store(written(0))
+    for (let n = 0; n < 2; n += 1) await look()
+    expect(await sent()).toEqual(['all on-call begin 1'])
+    await resolve(60 * minuteMs)
+    await database.sql`update dlq.dlq_group_topics set last_seen_at = now() - interval '30 minutes'`
+    for (let n = 0; n < 2; n += 1) await look()
+    expect(await sent()).toEqual(['all on-call begin 2'])
+  })
 })
 
 test('the end of a condition is told to those who heard of it, and to nobody else', async () => {

@@ -270,9 +270,15 @@ test('a receiver that fails is tried again for hours, and then the delivery is d
   await work({ all: true })
   expect(titles().at(-1)).toBe('A delivery to on-call has failed for good')
   const [dead] = await listDeliveries(service.sql, { state: 'dead', before: null, limit: 1 })
-  expect(await retryDelivery(service.sql, dead!.id)).toMatchObject({ state: 'waiting', attempts: 0 })
+  const retry = () => retryDelivery(service.sql, dead!.id)
+  expect(await retry()).toMatchObject({ state: 'waiting', attempts: 0 })
+  status = 500
+  for (let tries = 0; tries < 12; tries += 1) await work({ all: true })
+  expect(await state()).toEqual(['backup waiting 0', 'backup delivered 1', 'all dead 12'])
+  status = 200
+  await retry()
   await work({ all: true })
-  expect(await state()).toEqual(['backup delivered 1', 'all delivered 1'])
+  expect(await state()).toEqual(['backup delivered 1', 'backup delivered 1', 'all delivered 1'])
 })
 
 test('a retrier without the channel leaves its deliveries to those that have it, and they are dead once no retrier has', async () => {

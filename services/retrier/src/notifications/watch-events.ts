@@ -19,6 +19,7 @@ import {
   noteEvents,
   takeEventLook,
 } from 'dlq-core/queries/notifications/events.ts'
+import { keptMs } from 'dlq-core/queries/notifications/kept-since.ts'
 import {
   listNotificationRoutes,
   type NotificationRoute,
@@ -40,7 +41,6 @@ export type EventWatchDeps = {
 const everyMs = 15_000
 /** A transaction that was long may show its rows late; what was noted before is noted once all the same. */
 const overlapMs = 120_000
-const keptMs = 30 * 86_400_000
 const forgottenAtOnce = 5000
 
 export function createEventWatch({ sql, settings, now }: EventWatchDeps) {

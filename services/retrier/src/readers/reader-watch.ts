@@ -96,6 +96,7 @@ export function createReaderWatch(deps: ReaderWatchDeps) {
   return async function look(): Promise<{ more: boolean }> {
     const beganAt = await takeLook(sql, { everyMs })
     if (beganAt === null) return { more: false }
+    let before: string | null
     const targets = await listTargetTopics(sql, { limit: maxTargets })
     // A dead letter that names a place finds archived attempts too, so their topics are followed for as long.
     const followed = new Set([...targets, ...(await listFollowedTopics(sql, { limit: maxTargets }))])
@@ -119,7 +120,8 @@ export function createReaderWatch(deps: ReaderWatchDeps) {
       const nowMs = await readDatabaseClock(sql)
       // One transaction. A retrier that dies in between would leave the new id beside what groups had read of the old topic.
       const stored = await sql.begin(async (sql) => {
-        if (!(await noteLook(sql, { began_at: beganAt }))) return null
+        const noted = await noteLook(sql, { began_at: beganAt })
+        if (noted === null) return null
         const others = await followTopicIds(sql, ids)
         const known = new Map((await listReaders(sql, targets)).map((of) => [keyOf(of), of]))
         const seen = targets.flatMap((topic) =>
@@ -137,14 +139,15 @@ export function createReaderWatch(deps: ReaderWatchDeps) {
         )
         await recordReaders(sql, { began_at: beganAt, readers: seen })
         await recordVerdictGroups(sql, { topics: targets, judges })
-        return { seen, known, others }
+        return { seen, known, others, noted }
       })
       if (stored === null) return { more: false }
       for (const topic of stored.others) log.info({ topic }, 'target_topic_recreated')
       counter.add(stored.seen, stored.known)
-    } else await noteLook(sql, { began_at: beganAt })
+      before = stored.noted.before
+    } else before = (await noteLook(sql, { began_at: beganAt }))?.before ?? null
     await countRuns()
-    await counter.count(beganAt)
+    await counter.count({ after: before, until: beganAt })
     return { more: false }
   }
 }

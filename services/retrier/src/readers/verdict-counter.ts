@@ -34,7 +34,6 @@ const maxRises = 20_000
 
 export function createVerdictCounter({ sql, log, metrics, now }: VerdictCounterDeps) {
   let waiting: Rise[] = []
-  let countedUntil: string | null = null
   return {
     /** Notes what a look has found beside what the looks before had. */
     add(seen: readonly SeenReader[], known: ReadonlyMap<string, KnownReader>): void {
@@ -43,15 +42,10 @@ export function createVerdictCounter({ sql, log, metrics, now }: VerdictCounterD
       if (rises.length > room) log.info({ left_out: rises.length - room }, 'verdicts_not_counted')
       waiting.push(...rises.slice(0, room))
     },
-    /** `lookedAt`: when the look began, as text. */
-    async count(lookedAt: string): Promise<void> {
+    /** `until`: when the look began; `after`: the look before, which another retrier may have made. As text. */
+    async count({ after, until }: { after: string | null; until: string }): Promise<void> {
       const beganMs = now()
-      if (countedUntil !== null)
-        metrics.verdicts.inc(
-          { verdict: 'came_back' },
-          await countCameBack(sql, { after: countedUntil, until: lookedAt }),
-        )
-      countedUntil = lookedAt
+      if (after !== null) metrics.verdicts.inc({ verdict: 'came_back' }, await countCameBack(sql, { after, until }))
       while (waiting.length > 0 && now() - beganMs < countForMs) {
         const some = waiting.slice(0, piece.rises)
         const counted = await countRises(sql, { rises: some, limit: piece.limit })

@@ -1,5 +1,6 @@
 // dlq_erase_items: the messages that a run erases. They hold the keys, and go when the run ends.
 
+import type { RecordPlace } from '../../domain/record/record-place.ts'
 import type { Sql } from '../sql.ts'
 import { messageInScope, type TopicScope } from '../topic-scope.ts'
 
@@ -55,6 +56,14 @@ export async function renewItems(sql: Sql, { runId, ids }: Items): Promise<void>
       places = found.places::json
     from ${foundItems(sql, ids, null)} found
     where i.run_id = ${runId} and i.message_id = found.id and i.message_id = any(${sql.array([...ids])}::uuid[])`
+}
+
+/** Where the messages were published to. */
+export async function listRepublished(sql: Sql, { runId, ids }: Items): Promise<RecordPlace[]> {
+  return sql<RecordPlace[]>`
+    select place ->> 'topic' as topic, (place ->> 'partition')::int as partition, (place ->> 'offset')::bigint as offset
+    from dlq.dlq_erase_items i cross join lateral json_array_elements(i.places) place
+    where i.run_id = ${runId} and i.message_id = any(${sql.array([...ids])}::uuid[]) and place ->> 'what' = 'republished'`
 }
 
 export type KeySearch = { keys: readonly Buffer[]; topics: readonly string[] | null; until: string }

@@ -42,6 +42,12 @@ export async function beginErasure(
   return { hmacKey: row.hmac_key, cutoff: row.cutoff }
 }
 
+/** No record that was sent by now has a later time, whose clock may be ahead. As text. */
+export async function sentUntil(sql: Sql): Promise<string> {
+  const [row] = await sql<[{ until: string }]>`select (clock_timestamp() + interval '1 hour')::text as until`
+  return row.until
+}
+
 export async function insertErasures(
   sql: Sql,
   {

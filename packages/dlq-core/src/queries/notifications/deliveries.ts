@@ -32,30 +32,34 @@ function columns(sql: Sql) {
     id, channel, route, kind, event_ids, state, attempts, send_at, last_status, last_error, created_at, settled_at`
 }
 
-/** When a delivery of the route was sent last, and the one to its channel that nobody has begun to send. */
+/** When a delivery of the route was sent last, and the one to its channel that nobody has ever begun to send. */
 export async function lastOfRoute(
   sql: Sql,
   { route, channel, kind, now }: { route: string; channel: string; kind: DeliveryKind; now: Date },
 ): Promise<{ lastAt: Date | null; waiting: Pick<Delivery, 'id' | 'send_at'> | null }> {
-  const rows = await sql<Pick<Delivery, 'id' | 'channel' | 'send_at' | 'kind' | 'state' | 'attempts'>[]>`
-    select id, channel, send_at, kind, state, attempts from dlq.dlq_deliveries
+  const rows = await sql<Pick<Delivery, 'id' | 'channel' | 'send_at' | 'kind' | 'state' | 'attempts' | 'last_error'>[]>`
+    select id, channel, send_at, kind, state, attempts, last_error from dlq.dlq_deliveries
     where route = ${route} and created_at > now() - interval '2 days'
     order by created_at desc limit 100`
   const lastAt = rows
     .filter(({ send_at: at }) => at <= now)
     .reduce<Date | null>((last, { send_at: at }) => (last === null || at > last ? at : last), null)
-  const isOpen = (row: (typeof rows)[number]) => row.state === 'waiting' && row.attempts === 0
+  const isOpen = (row: (typeof rows)[number]) =>
+    row.state === 'waiting' && row.attempts === 0 && row.last_error === null
   return { lastAt, waiting: rows.find((row) => row.channel === channel && row.kind === kind && isOpen(row)) ?? null }
 }
 
 /** At most this number of events goes out together; a message holds no more. */
 const maxEvents = 50
 
-/** Adds an event to a delivery that has not begun. False where it has begun meanwhile, or is full. */
+/**
+ * Adds an event to a delivery that has never begun. False where it has, or is full. One that is sent once more keeps its
+ * events: its receiver may have seen its id, and would drop what is new.
+ */
 export async function gatherEvent(sql: Sql, { id, eventId }: { id: string; eventId: string }): Promise<boolean> {
   const result = await sql`
     update dlq.dlq_deliveries set event_ids = array_append(event_ids, ${eventId}::uuid)
-    where id = ${id} and state = 'waiting' and attempts = 0 and cardinality(event_ids) < ${maxEvents}`
+    where id = ${id} and state = 'waiting' and attempts = 0 and last_error is null and cardinality(event_ids) < ${maxEvents}`
   return result.count > 0
 }
 

@@ -2,6 +2,8 @@
 
 import type { Sql } from '../sql.ts'
 
+export const keptMs = 30 * 86_400_000
+
 /** `now`: the caller's clock. */
 export type Forgetting = { keptMs: number; now: Date; limit: number }
 

@@ -23,15 +23,20 @@ export async function askForLook(sql: Sql, { withinMs }: { withinMs: number }): 
 }
 
 /**
- * Begins to store what a look has found; until the transaction ends, no other look does. False where a look that began
- * later was stored already: this one took long, or its process was frozen, and what it found would say that groups have
- * gone back and that topics are new.
+ * Begins to store what a look has found; until the transaction ends, no other look does. Returns when the look before
+ * began, whichever retrier made it. Null where a look that began later was stored already: this one took long, or its
+ * process was frozen, and what it found would say that groups have gone back and that topics are new.
  */
-export async function noteLook(sql: Sql, { began_at }: { began_at: string }): Promise<boolean> {
-  const { count } = await sql`
+export async function noteLook(
+  sql: Sql,
+  { began_at }: { began_at: string },
+): Promise<{ before: string | null } | null> {
+  const [row] = await sql<{ before: string | null }[]>`
+    with last as materialized (select looked_at from dlq.dlq_reader_watch for update)
     update dlq.dlq_reader_watch set looked_at = ${began_at}::text::timestamptz
-    where looked_at is null or looked_at <= ${began_at}::text::timestamptz`
-  return count > 0
+    from last where last.looked_at is null or last.looked_at <= ${began_at}::text::timestamptz
+    returning last.looked_at::text as before`
+  return row ?? null
 }
 
 /** The topics that attempts were published to, by a loose index scan, at most `limit`. */

@@ -6,6 +6,8 @@ import { messageInScope, passesRoute, type TopicScope, topicInScope } from '../t
 
 /** At most this number of rows of the last minutes is counted. */
 const maxCounted = 100_000
+/** Attempts of applications name no topic, so for a limited caller their messages are looked up. */
+const maxLookedUp = 10_000
 
 export type Activity = {
   /** Over the last minute. */
@@ -20,6 +22,15 @@ export type Activity = {
 
 /** How many messages were stored and retried recently. A count of 100,000 means at least 100,000. */
 export async function countActivity(sql: Sql, { scope }: { scope: TopicScope }): Promise<Activity> {
+  const lately = sql`settled_at > now() - interval '5 minutes'`
+  const ofApplications = sql`
+    union all
+    select outcome, failed_again_at
+    from (select message_id, outcome, failed_again_at from dlq.dlq_attempts
+          where ${lately} and target_topic is null order by settled_at desc limit ${maxLookedUp}) a
+    cross join lateral (
+      select from dlq.dlq_messages m where m.id = a.message_id and ${messageInScope(sql, scope, 'm.')} limit 1
+    ) m`
   const [row] = await sql<[Activity]>`
     select
       (select count(*)::int from (
@@ -30,8 +41,9 @@ export async function countActivity(sql: Sql, { scope }: { scope: TopicScope }):
       (count(*) filter (where outcome = 'failed'))::int as failed,
       (count(*) filter (where outcome = 'published' and failed_again_at is not null))::int as failed_again
     from (
-      select outcome, failed_again_at from dlq.dlq_attempts
-      where settled_at > now() - interval '5 minutes' and ${topicInScope(sql, scope, 'target_topic')} limit ${maxCounted}
+      (select outcome, failed_again_at from dlq.dlq_attempts
+       where ${lately} and ${topicInScope(sql, scope, 'target_topic')} limit ${maxCounted})
+      ${scope === null ? sql`` : ofApplications}
     ) lately`
   return row
 }

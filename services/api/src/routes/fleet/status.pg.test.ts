@@ -74,6 +74,20 @@ test('the status has the number of messages, and the processes that handle them'
   })
 })
 
+test('a limited token has the rates of what its applications handle themselves, and not those of others', async () => {
+  await database.sql`delete from dlq.dlq_attempts`
+  const handled = async (outcome: string, fields: object) => database.sql`
+    insert into dlq.dlq_attempts (message_id, number, attempt_id, outcome, settled_at)
+    values (${await insert(fields)}, 1, gen_random_uuid(), ${outcome}, now())`
+  for (const outcome of ['resolved', 'resolved', 'resolved', 'failed'])
+    await handled(outcome, { original_topic: 'pay.in', dlq_topic: 'pay.dlq.v1' })
+  await handled('resolved', { original_topic: 'orders' })
+  expect((await bodyOf('status')).retry).toEqual({ per_minute: 0.8, refused_per_minute: 0.2, success_rate: 0.8 })
+  expect((await bodyOf('status', limited)).retry).toEqual({
+    ...{ per_minute: 0.6, refused_per_minute: 0.2, success_rate: 0.75 },
+  })
+})
+
 test('the counts and the oldest message are those of all topics, also of more than are listed', async () => {
   await database.sql`
     insert into dlq.dlq_messages (original_topic, error_message, status, created_at)

@@ -25,7 +25,7 @@ const projectOrder = ['kafka', 'browser', 'pg', 'unit']
 /** The longest of each project first, or the last of them would run alone at the end. */
 const longest = [
   ...['start.kafka', 'examples.kafka', 'exactly-once.kafka', 'outage.kafka', 'schemas.kafka', 'three-brokers.kafka'],
-  ...['reader-watch.kafka', 'leaderless.kafka', 'runs.kafka', 'operators.kafka', 'acls.kafka', 'java-producers.kafka'],
+  ...['reader-watch.kafka', 'runs.kafka', 'operators.kafka', 'acls.kafka', 'java-producers.kafka'],
   ...['ingest-crash.kafka', 'lifecycle.kafka', 'restore.kafka', 'packages.kafka', 'day.kafka'],
   ...['one-of-many.browser', 'refusals.browser', 'races.browser', 'flows.browser', 'api-away.browser'],
   ...['lists.browser', 'deployments.browser', 'sign-in.browser', 'harness.browser'],

@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { type EraseProof, namesOf, openProof, runsNaming } from 'dlq-core/domain/erase/erase-proof.ts'
-import { erasureKey, idDigest, keyDigest, placeDigest } from 'dlq-core/domain/erase/erasure-digest.ts'
+import { erasureKey, idDigest, keyDigest } from 'dlq-core/domain/erase/erasure-digest.ts'
 import { smallestId } from 'dlq-core/domain/record/message-id.ts'
 import {
   addItems,
@@ -28,7 +28,7 @@ import {
   listRunTexts,
   retireFrames,
 } from 'dlq-core/queries/erase/erase-traces.ts'
-import { addErasureKey, insertErasures, sentUntil } from 'dlq-core/queries/erase/erasures.ts'
+import { addErasureKey, insertErasedPlaces, insertErasures } from 'dlq-core/queries/erase/erasures.ts'
 import { ConfigError, loadConfig } from 'dlq-core/runtime/config/config.ts'
 import { connectDatabase, type Database } from 'dlq-core/runtime/database/database.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
@@ -50,9 +50,10 @@ export async function eraseAgain(sql: Database, text: string): Promise<number> {
     await addErasureKey(sql, hmacKey)
     const digests = [...proof.keys, ...proof.ids.map((id) => idDigest(digestKey, id))]
     await insertErasures(sql, { runId, hmacKey, digests, topics, cutoff })
-    const places = proof.copies_in_kafka.filter(({ what }) => what === 'republished')
-    const placeDigests = places.map((place) => placeDigest(digestKey, { ...place, offset: BigInt(place.offset) }))
-    await insertErasures(sql, { runId, hmacKey, digests: placeDigests, topics: null, cutoff: await sentUntil(sql) })
+    const places = proof.copies_in_kafka
+      .filter(({ what }) => what === 'republished')
+      .map((place) => ({ ...place, offset: BigInt(place.offset) }))
+    await insertErasedPlaces(sql, { runId, hmacKey, places })
     for (let at = 0; at < proof.ids.length; at += pieceSize)
       await addItems(sql, { runId, ids: proof.ids.slice(at, at + pieceSize) })
   })

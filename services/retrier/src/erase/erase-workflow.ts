@@ -3,7 +3,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { copiesOf, namesOf, runsNaming, sealProof } from 'dlq-core/domain/erase/erase-proof.ts'
-import { erasureKey, idDigest, keyDigest, placeDigest } from 'dlq-core/domain/erase/erasure-digest.ts'
+import { erasureKey, idDigest, keyDigest } from 'dlq-core/domain/erase/erasure-digest.ts'
 import { type RunSelection, runPriority, runWorkflows } from 'dlq-core/domain/message/run.ts'
 import { smallestId } from 'dlq-core/domain/record/message-id.ts'
 import {
@@ -36,9 +36,9 @@ import {
 } from 'dlq-core/queries/erase/erase-traces.ts'
 import {
   beginErasure,
+  insertErasedPlaces,
   insertErasures,
   readErasureKeys,
-  sentUntil,
   takeBackErasures,
 } from 'dlq-core/queries/erase/erasures.ts'
 import { type HeldRun, holdRun, moveRun, writeProgress } from 'dlq-core/queries/runs/runs.ts'
@@ -177,11 +177,9 @@ async function erasePiece(sql: Transaction, { run, erasing }: Held): Promise<'no
   const [key] = await readErasureKeys(sql)
   const digestKey = erasureKey(key!.hmac_key)
   const digests = ids.map((id) => idDigest(digestKey, id))
-  const erasure = { runId: run.id, hmacKey: key!.hmac_key, topics: null }
-  await insertErasures(sql, { ...erasure, digests, cutoff: run.cutoff })
-  const places = await listRepublished(sql, { runId: run.id, ids })
-  const placeDigests = places.map((place) => placeDigest(digestKey, place))
-  await insertErasures(sql, { ...erasure, digests: placeDigests, cutoff: await sentUntil(sql) })
+  const erasure = { runId: run.id, hmacKey: key!.hmac_key }
+  await insertErasures(sql, { ...erasure, digests, topics: null, cutoff: run.cutoff })
+  await insertErasedPlaces(sql, { ...erasure, places: await listRepublished(sql, { runId: run.id, ids }) })
   await noteErased(sql, { runId: run.id, ids })
   await addCounts(sql, erasing, counts)
   await writeProgress(sql, { ...run, taken: 0, done: run.done + ids.length })

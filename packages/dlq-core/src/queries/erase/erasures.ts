@@ -1,5 +1,7 @@
 // dlq_erasures and dlq_erasure_keys: what is recognised as erased when it comes again.
 
+import { erasureKey, placeDigest } from '../../domain/erase/erasure-digest.ts'
+import type { RecordPlace } from '../../domain/record/record-place.ts'
 import type { Sql } from '../sql.ts'
 
 export type ErasureKey = { hmac_key: Buffer; version: bigint }
@@ -42,12 +44,6 @@ export async function beginErasure(
   return { hmacKey: row.hmac_key, cutoff: row.cutoff }
 }
 
-/** No record that was sent by now has a later time, whose clock may be ahead. As text. */
-export async function sentUntil(sql: Sql): Promise<string> {
-  const [row] = await sql<[{ until: string }]>`select (clock_timestamp() + interval '1 hour')::text as until`
-  return row.until
-}
-
 export async function insertErasures(
   sql: Sql,
   {
@@ -66,6 +62,19 @@ export async function insertErasures(
            ${cutoff}::text::timestamptz, ${runId}
     from unnest(${texts}::text[]) as erased (hex)
     on conflict (digest, run_id) do nothing`
+}
+
+/** Places that erased messages were published to: what fails there is theirs, unless its topic was made anew later. */
+export async function insertErasedPlaces(
+  sql: Sql,
+  { runId, hmacKey, places }: { runId: string; hmacKey: Buffer; places: readonly RecordPlace[] },
+): Promise<void> {
+  if (places.length === 0) return
+  const digestKey = erasureKey(hmacKey)
+  // No record that was sent by now has a later time: a clock may be ahead.
+  const [row] = await sql<[{ until: string }]>`select (clock_timestamp() + interval '1 hour')::text as until`
+  const digests = places.map((place) => placeDigest(digestKey, place))
+  await insertErasures(sql, { runId, hmacKey, digests, topics: null, cutoff: row.until })
 }
 
 /** The run's erasures of these digests hold no longer. */

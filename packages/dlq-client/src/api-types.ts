@@ -9770,7 +9770,7 @@ export interface operations {
     getEvents: {
         parameters: {
             query?: {
-                /** @description The stream ends after so many seconds, though not before its first event; else with the token. */
+                /** @description Seconds after which the stream ends, but not before its first event. Without it, the stream ends with the token. */
                 seconds?: number;
             };
             header?: {

@@ -21,7 +21,7 @@ export type TakenRoom = {
 
 export type BodyRoom = {
   /**
-   * Waits for room for so many bytes. Earlier bodies of the sender come first, then earlier ones of all senders.
+   * Waits until there is room for the bytes. Earlier bodies of the sender come first, then earlier ones of all senders.
    *
    * @throws {ApiError} 429 where too many of the sender's bodies wait, or the signal aborts before there is room
    */

@@ -39,7 +39,7 @@ export type KeyEncoder = {
 const maxKeySchemas = 50
 /** Keys of schemas that were noted here before: strangers invent ids. */
 const maxNoted = 10_000
-/** A null, in place of which something else is written. */
+/** A null: a key is written in its place. */
 const nothingOf = { msgpack: Buffer.from([0xc0]), cbor: Buffer.from([0xf6]) }
 
 export function createKeyEncoder({

@@ -19,7 +19,9 @@ const eventQuery = v.strictObject({
   seconds: v.exactOptional(
     v.pipe(
       wholeNumber('seconds', { min: 0, max: 86_400 }),
-      v.description('The stream ends after so many seconds, though not before its first event; else with the token.'),
+      v.description(
+        'Seconds after which the stream ends, but not before its first event. Without it, the stream ends with the token.',
+      ),
     ),
   ),
 })

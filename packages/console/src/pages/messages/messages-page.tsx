@@ -76,7 +76,9 @@ export function MessagesPage() {
           </>
         }
       >
-        {list.data === undefined ? null : (
+        {list.data === undefined ? (
+          <Verdict />
+        ) : (
           <Verdict dim={list.isPlaceholderData}>
             {total === null ? `${counted(known, 'message')} shown.` : matchWords(total)}
           </Verdict>
@@ -132,7 +134,7 @@ export function MessagesPage() {
             </p>
           )}
         </Empty>
-      ) : (
+      ) : list.data === undefined ? null : (
         <MessageRows
           kept={kept}
           count={known}

@@ -134,7 +134,10 @@ test.each(['desktop', 'phone'] as const)(
       for (const { value, hadRecentInput, sources } of list.getEntries())
         if (!hadRecentInput) window.shifts.push({ value, of: sources.map(({ node }) => node?.outerHTML?.slice(0, 120)) })
     }).observe({ type: 'layout-shift', buffered: true })`)
-    for (const path of ['', 'messages', 'groups', 'topics', 'runs', 'policies', 'audit', 'events', 'system']) {
+    const lists = ['', 'messages', 'groups', 'topics', 'runs', 'policies', 'audit', 'events', 'system', 'system/sagas']
+    const one = [`messages/${message}`, `messages/${message}/edit`, `groups/${group}`, `topics/${topic}`]
+    const forms = [`runs/new?kind=retry&group=${group}`, `policies/${topic}/edit`, 'settings']
+    for (const path of [...lists, ...one, ...forms]) {
       await page.goto(`${console_.fleet.open}/console/${path}`)
       await page.waitForLoadState('networkidle')
       const shifts = (await page.evaluate('window.shifts')) as { value: number; of: string[] }[]

@@ -110,6 +110,10 @@ test('error groups have their titles in events, in the audit, in a draft and on 
   await page.getByText('By error group').waitFor()
   await page.getByRole('link', { name: /^TitledFailure/ }).waitFor()
   await page.getByRole('link', { name: /^OtherTitledFailure/ }).waitFor()
+  // All that have a state are of all topics: the API wants to be told that this is meant.
+  await page.goto(`${console_.fleet.open}/console/runs/new?kind=retry&status=DEAD&status=PENDING`)
+  await page.getByRole('checkbox', { name: 'all topics' }).check({ force: true })
+  await page.getByText('By error group').waitFor()
   await page.goto(`${console_.fleet.open}/console/`)
   await page.getByText('last 24 h · given up · waiting · last seen').waitFor()
 })

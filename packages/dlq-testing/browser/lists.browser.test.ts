@@ -259,3 +259,20 @@ test('the row that the keys have come to is in sight, below the bar on top, and 
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'one of many', level: 1 }).waitFor()
 })
+
+test('a list of the archive offers what can be done with archived messages, and no other', async () => {
+  const original_topic = 'browser-archive'
+  const failed = { original_topic, error_class: 'ArchivedFailure', error_message: 'old' }
+  const id = await insertGroupedRow(console_, { ...failed, status: 'DEAD', next_retry_at: null })
+  await console_.sql`select dlq.archive_messages(array[${id}]::uuid[])`
+  const page = await console_.open(`/messages?topic=${original_topic}&archived=true`)
+  await page.getByText('All 1 that match:').waitFor()
+  const offered = page.getByRole('group', { name: 'What can be done with them' }).getByRole('link')
+  expect(await offered.allTextContents()).toEqual(['Retry…', 'Restore…', 'Purge…'])
+  await offered.filter({ hasText: 'Restore…' }).click()
+  await page.getByRole('button', { name: 'Restore 1 message' }).click()
+  await page.waitForURL(/\/runs\/[0-9a-f-]{36}/)
+  const runId = new URL(page.url()).pathname.split('/').at(-1)!
+  const [run] = await console_.sql`select kind, matched::int from dlq.dlq_runs where id = ${runId}`
+  expect(run).toEqual({ kind: 'restore', matched: 1 })
+})

@@ -3,6 +3,7 @@
 import type { RetryState, Status } from '../../domain/retry/message-state.ts'
 import { heldForOrigin } from '../origin/held-for-origin.ts'
 import { type Sql, toJson } from '../sql.ts'
+import { keepHeld } from '../staleness/keep-held.ts'
 
 export type LockedMessage = RetryState & {
   id: string
@@ -171,7 +172,9 @@ export async function reopenMessages(sql: Sql, messages: readonly ReopenedMessag
 /** Counts failures that change nothing else, because they are late ones of older attempts. The rows must be locked. */
 export async function countFailures(sql: Sql, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
+  const counted = sql`${sql.array([...ids])}::uuid[]`
   await sql`
+    with kept as (${keepHeld(sql, counted)})
     update dlq.dlq_messages set failure_count = failure_count + 1, last_failed_at = now()
-    where id = any(${sql.array([...ids])}::uuid[])`
+    where id = any(${counted})`
 }

@@ -43,7 +43,8 @@ function claimedColumns(sql: Sql) {
     error_class, error_message, erased_at`
 }
 
-export type ClaimedAttempt = { message_id: string; number: number; target_topic: string | null }
+/** `has_failed`: it is known that it failed again. */
+export type ClaimedAttempt = { message_id: string; number: number; target_topic: string | null; has_failed: boolean }
 
 /** Those of the attempts that were made, also of archived messages. */
 export async function findAttempts(
@@ -54,7 +55,7 @@ export async function findAttempts(
   const ids = sql.array([...new Set(claimed.map(({ message_id }) => message_id))])
   // The ids once more, because the planner takes the JSON for a hundred rows and may join it by reading every partition.
   const from = (table: string) => sql`
-    select a.message_id, a.number, a.target_topic
+    select a.message_id, a.number, a.target_topic, a.failed_again_at is not null as has_failed
     from json_to_recordset(${toJson(claimed)}::json) as claimed (message_id uuid, number int)
     join ${sql(table)} a using (message_id, number)
     where a.message_id = any(${ids}::uuid[]) and a.outcome in ('published', 'failed', 'unknown')`

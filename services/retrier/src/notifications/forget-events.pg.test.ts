@@ -36,6 +36,18 @@ test('after thirty days events and deliveries are forgotten, but not what lasts 
   expect((await database.sql`select state from dlq.dlq_deliveries`).flat()).toEqual([{ state: 'waiting' }])
 })
 
+test('a condition that lasted for more than thirty days is kept for as long after its end, so that its end can be told', async () => {
+  await emptyTables(database.sql, 'dlq.dlq_events', 'dlq.dlq_deliveries')
+  await database.sql`
+    insert into dlq.dlq_events (id, type, subject, severity, title, is_condition, at)
+    values (gen_random_uuid(), 'dead.threshold', 'dead/orders/1', 'warning', 'many', true, now() - interval '31 days')`
+  await look()
+  expect(await database.sql`select from dlq.dlq_events where ended_at is not null`).toHaveLength(1)
+  await database.sql`update dlq.dlq_events set ended_at = now() - interval '31 days'`
+  await look()
+  expect(await database.sql`select from dlq.dlq_events`).toHaveLength(0)
+})
+
 test('a retrier whose clock is a year ahead forgets nothing of today', async () => {
   await emptyTables(database.sql, 'dlq.dlq_events', 'dlq.dlq_deliveries')
   await database.sql`

@@ -135,11 +135,12 @@ export async function listEvents(
   return rows.map(({ place, ...row }) => ({ ...toEvent(row), place }))
 }
 
-/** Conditions that last stay. Returns how many events it deleted. */
+/** Conditions that last stay, and those that are over for as long after their end. Returns how many events it deleted. */
 export async function forgetEvents(sql: Sql, { keptMs, now, limit }: Forgetting): Promise<number> {
+  const since = keptSince(sql, { keptMs, now })
   const result = await sql`
     delete from dlq.dlq_events where id in (
       select id from dlq.dlq_events
-      where at < ${keptSince(sql, { keptMs, now })} and (not is_condition or ended_at is not null) order by at limit ${limit})`
+      where at < ${since} and (not is_condition or ended_at < ${since}) order by at limit ${limit})`
   return result.count
 }

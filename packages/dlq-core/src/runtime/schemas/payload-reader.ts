@@ -79,6 +79,7 @@ export function createPayloadReader({
     { maxBytes, budgetMs = Number.POSITIVE_INFINITY, ...age }: ReadOptions,
   ): Promise<Reading[]> {
     const until = performance.now() + budgetMs
+    await source.follow({ sql: age.sql })
     const read = ({ bytes, part, headers, topics }: Readable, note: (ref: SchemaRef) => void) =>
       readPayload(bytes, {
         ...{ part, headers, plan: planOf(topics) },
@@ -90,22 +91,17 @@ export function createPayloadReader({
         },
       })
     const awaited = new Map<number, SchemaRef[]>()
-    let readings = readables.map((readable, at) => {
+    const readings = readables.map((readable, at) => {
       const refs: SchemaRef[] = []
       const reading = read(readable, (ref) => refs.push(ref))
       if (refs.length > 0) awaited.set(at, refs)
       return reading
     })
-    const again = (isAsked: (at: number) => boolean) =>
-      readings.map((reading, at) => (isAsked(at) ? read(readables[at]!, () => {}) : reading))
-    if (awaited.size > 0) {
-      await source.load([...awaited.values()].flat(), age)
-      readings = again((at) => awaited.has(at))
-    }
-    const misfits = readings.map(misfitOf)
-    const doubted = misfits.filter((ref) => ref !== null)
-    if (doubted.length === 0 || !(await source.doubt(doubted, { sql: age.sql }))) return readings
-    return again((at) => misfits[at] !== null)
+    if (awaited.size > 0) await source.load([...awaited.values()].flat(), age)
+    for (const at of awaited.keys()) readings[at] = read(readables[at]!, () => {})
+    const misfits = readings.map(misfitOf).filter((ref) => ref !== null)
+    if (misfits.length > 0) await source.doubt(misfits, { sql: age.sql })
+    return readings
   }
 
   /** The schema that a value names and does not fit: its id may mean another one by now. */
@@ -125,6 +121,7 @@ export function createPayloadReader({
     async settle(refs, { waitMs }) {
       const until = monotonicNow() + waitMs
       const ofDatabase = refs.filter(({ kind }) => kind !== 'file')
+      await source.follow()
       for (;;) {
         await source.load(ofDatabase, { maxAgeMs: pollMs })
         if (!ofDatabase.some((ref) => mayCome(schemaOf(ref))) || monotonicNow() >= until) return

@@ -41,8 +41,10 @@ export type PayloadReader = KeyEncoder & {
   settle(refs: readonly SchemaRef[], options: { waitMs: number }): Promise<void>
   /** In the order of `readables`. Larger values than `maxBytes` are not decoded. */
   readAll(readables: readonly Readable[], options: ReadOptions): Promise<Reading[]>
-  /** What is stored of a value of these topics, as far as its schema is in memory: the one before an edit is. */
+  /** What is stored of a value of these topics, as far as its schema is in memory. */
   projectFor(topics: MessageTopics): ProjectValue
+  /** The same, once the schema of this value was looked up, or noted as wanted. */
+  projectLoaded(readable: Readable, options: { sql: Sql }): Promise<ProjectValue>
   /** Waits a moment for a schema that somebody has just asked for. */
   readOne(readable: Readable, options: { maxBytes: number; waitMs: number }): Promise<Reading>
 }
@@ -104,6 +106,12 @@ export function createPayloadReader({
     return readings
   }
 
+  const projectFor: PayloadReader['projectFor'] = (topics) => (value, headers) => {
+    const readable = readableValue({ record_headers: headers }, value, topics)
+    const context = { ...readable, plan: planOf(topics), schemaOf, maxBytes: maxEncodedBytes }
+    return storedDecoding(readPayload(value, context), true)
+  }
+
   /** The schema that a value names and does not fit: its id may mean another one by now. */
   function misfitOf({ decoding }: Reading): SchemaRef | null {
     return decoding?.state === 'failed' && decoding.schema?.state === 'known' ? decoding.schema.ref : null
@@ -130,10 +138,10 @@ export function createPayloadReader({
     },
     readAll,
     ...createKeyEncoder({ sql, schemas, planOf, source, schemaOf }),
-    projectFor: (topics) => (value, headers) => {
-      const readable = readableValue({ record_headers: headers }, value, topics)
-      const context = { ...readable, plan: planOf(topics), schemaOf, maxBytes: maxEncodedBytes }
-      return storedDecoding(readPayload(value, context), true)
+    projectFor,
+    async projectLoaded(readable, { sql }) {
+      await readAll([readable], { maxBytes: maxEncodedBytes, sql })
+      return projectFor(readable.topics)
     },
     async readOne(readable, { maxBytes, waitMs }) {
       const until = monotonicNow() + waitMs

@@ -48,7 +48,7 @@ export function createSchemaSource({ sql: pool, now }: { sql: Sql; now: () => nu
       byNumber.clear()
     }
     const entry = row && entryOf(row)
-    byRef.set(key, { entry, knownAt: row && row.known_at, readAt: now() })
+    byRef.set(key, { entry, knownAt: row?.known_at ?? null, readAt: now() })
     if (row !== null) byNumber.set(row.id, entry!)
   }
 

@@ -230,6 +230,18 @@ describe('an edit of what was decoded', () => {
     expect(await edit(id, { patch: [], value: { json: 1 } }, null)).toMatchObject({ status: 400 })
   })
 
+  test('to bytes whose schema this process has not met yet is decoded, or waits for the schema', async () => {
+    const number = await knownSchema()
+    const id = await insert(Buffer.from('{"a":1}'), { payload: { a: 1 } })
+    expect(await edit(id, { value: { base64: avro.toString('base64') } })).toMatchObject({ status: 200 })
+    const decoded = { payload: shown, value_schema: number, decode_state: 1 }
+    expect(await readMessageRow(database.sql, id)).toMatchObject(decoded)
+    const unknown = orderBytes(6, 'order-1', 42)
+    expect(await edit(id, { value: { base64: unknown.toString('base64') } })).toMatchObject({ status: 200 })
+    const waiting = { payload: null, value_schema: expect.any(Number), decode_state: 2 }
+    expect(await readMessageRow(database.sql, id)).toMatchObject(waiting)
+  })
+
   test('may be undone', async () => {
     const number = await knownSchema()
     const id = await insert(avro, { payload: shown, value_schema: number, decode_state: 1 })

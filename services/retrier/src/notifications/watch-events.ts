@@ -98,7 +98,9 @@ function lasting(open: readonly Event[], conditions: readonly NewEvent[]) {
   const present = new Map(conditions.map((condition) => [placeOf(condition), condition]))
   const events = open.flatMap((event) => {
     const now = present.get(placeOf(event))
-    return now === undefined ? [] : [{ before: event, now: { ...event, severity: now.severity, title: now.title } }]
+    if (now === undefined) return []
+    const { severity, title, owner = null } = now
+    return [{ before: event, now: { ...event, severity, title, owner } }]
   })
   return {
     events: events.map(({ now }) => now),

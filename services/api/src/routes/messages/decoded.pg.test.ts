@@ -101,6 +101,16 @@ describe('a message', () => {
     expect(await detailOf(id)).toMatchObject({ payload: { a: 1 }, decoding: { format: null, compression: 'gzip' } })
   })
 
+  test('that an application reports is stored decoded', async () => {
+    const number = await knownSchema()
+    const body = { original_topic: 'orders', error_message: 'e', value: { base64: avro.toString('base64') } }
+    const init = { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
+    const { status, body: made } = await answerOf(request('POST /api/v1/dlq/messages', init))
+    expect(status).toBe(201)
+    const row = await readMessageRow(database.sql, (made as { id: string }).id)
+    expect(row).toMatchObject({ payload: shown, value_schema: number, decode_state: 1 })
+  })
+
   test('in a wrapper of Debezium is named so, and not unwrapped', async () => {
     const payload = { op: 'c', source: { db: 'shop' }, before: null, after: { id: 1 } }
     const id = await insert(Buffer.from(JSON.stringify(payload)), { payload })

@@ -240,6 +240,9 @@ test('the audit says of a message that its route holds nothing to who sees its o
     expect(await seen('pay')).toEqual([open])
     expect(await seen('pay', '?q=r')).toEqual([open])
     expect(await seen('orders')).toEqual([id])
+    await database.sql`update dlq.dlq_messages set retry_count = max_retries where id = ${id}`
+    expect((await ask(`DELETE /channel/pay/consumer/(none)/job/${id}`, 'root')).status).toBe(200)
+    expect([await seen('orders'), await seen('pay')]).toEqual([[id, id], [open]])
     await ask('PUT /api/v1/routes/orders.dlq.v1/pay', 'root', { state: 'blocked' })
     expect(await seen('pay')).toEqual(['orders.dlq.v1/pay', open])
   } finally {

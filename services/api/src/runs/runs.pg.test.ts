@@ -137,6 +137,13 @@ describe('while it runs', () => {
     expect(await read(id)).toMatchObject({ status: 'paused', progress: { waiting: 10, resolved: 0 } })
     expect(await change(id, 'resume')).toMatchObject({ body: { status: 'running' } })
     await until(id, { status: 'completed', progress: { resolved: 10 } })
+    const audited = await database.sql`
+      select before ->> 'status' as before, after ->> 'status' as after from dlq.dlq_audit
+      where target_id = ${id} and action in ('run.pause', 'run.resume') order by id`
+    expect([...audited]).toEqual([
+      { before: 'running', after: 'paused' },
+      { before: 'paused', after: 'running' },
+    ])
   })
 
   test('it can be cancelled, and the messages that were not sent are given back as they were', async () => {

@@ -352,6 +352,6 @@ async function reschedule(
     action: 'message.schedule',
     asked,
     before: { max_retries: message.max_retries, next_retry_at: message.next_retry_at },
-    after: { max_retries, next_retry_at },
+    after: { max_retries: max_retries ?? message.max_retries, next_retry_at: stored },
   })
 }

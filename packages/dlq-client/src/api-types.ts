@@ -1821,7 +1821,7 @@ export interface components {
                  */
                 encoding: "text" | "number" | "base64";
             } | null;
-            /** @description In the order of the record. Null for a message without a record. */
+            /** @description In the order of the record. Null for a message without a record, and where SQL has written what are no headers. */
             headers: {
                 name: string;
                 value: string | null;

@@ -1,5 +1,6 @@
 // The policies that people set: the rows of dlq_policies.
 
+import { isDeepStrictEqual } from 'node:util'
 import { captureGlob } from 'dlq-core/domain/failure/topic-globs.ts'
 import { isTemplate } from 'dlq-core/domain/retry/fill-target.ts'
 import { fieldOfSetting, type PolicySettings, settingNames } from 'dlq-core/domain/retry/policy-settings.ts'
@@ -286,6 +287,7 @@ export const policyRoutes = [
         const rowsBefore = await listPolicies(sql, { scope: null })
         const before = rowsBefore.find((row) => row.pattern === pattern)
         requireConditions(headers, tagOrNull(before), `policy ${pattern}`)
+        if (before && isDeepStrictEqual(settingsJson(before), settingsJson(body))) return { policy: before, rowsBefore }
         const after = await upsertPolicy(sql, pattern, body)
         await writeAudit(sql, {
           ...by,

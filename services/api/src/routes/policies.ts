@@ -28,7 +28,7 @@ import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
 import { policySettingsSchema } from 'dlq-core/runtime/config/policy-schema.ts'
 import * as v from 'valibot'
 import { requireConditions, requireTag, tagOf } from '../answers/entity-tag.ts'
-import { settingValueSchema, shownSetting } from '../fleet/policy-json.ts'
+import { refuseQuoted, settingValueSchema, shownSetting } from '../fleet/policy-json.ts'
 import { refuseUnallowedTarget } from '../fleet/refuse-target.ts'
 import { ApiError } from '../http/api-error.ts'
 import { type ApiDeps, defineRoute } from '../http/define-route.ts'
@@ -269,7 +269,8 @@ export const policyRoutes = [
       },
       faults: ['SYS_DLQ_PRECONDITION_FAILED'],
     },
-    async ({ c, sql, by, policyLayers, allowedTargets, params: { pattern }, headers, query, body }) => {
+    async ({ c, sql, by, policyLayers, allowedTargets, params: { pattern }, headers, query, body, exactJson }) => {
+      refuseQuoted(body, exactJson)
       // What a template names is only known of each message; the retriers refuse it there.
       if (typeof body.redirect_topic === 'string' && !isTemplate(body.redirect_topic))
         refuseUnallowedTarget(allowedTargets, body.redirect_topic, 'redirect_topic')

@@ -2,6 +2,7 @@
 
 import { focusManager } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
+import { toldWaitMs } from './faults.ts'
 import { serverNow } from './server-clock.ts'
 import { createStore, useStore } from './store.ts'
 
@@ -13,9 +14,12 @@ export function setLivePaused(paused: boolean): void {
   focusManager.setFocused(paused ? false : undefined)
 }
 
-/** For `refetchInterval`. */
-export function useLive(intervalMs: number): number | false {
-  return useStore(livePaused) ? false : intervalMs
+/** For `refetchInterval`. An answer may ask for more time. */
+export type LiveInterval = (query: { state: { error: unknown } }) => number | false
+
+export function useLive(intervalMs: number): LiveInterval {
+  const paused = useStore(livePaused)
+  return ({ state }) => (paused ? false : Math.max(intervalMs, toldWaitMs(state.error)))
 }
 
 const ticks = createStore(serverNow())

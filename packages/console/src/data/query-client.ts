@@ -1,7 +1,7 @@
 // What has been asked, how old it may be, and what happens when the answer is a fault.
 
 import { type Mutation, MutationCache, type Query, QueryCache, QueryClient, type QueryKey } from '@tanstack/react-query'
-import { faultOf, isFinal } from './faults.ts'
+import { faultOf, isFinal, toldWaitMs } from './faults.ts'
 
 const againMs = 15_000
 
@@ -19,11 +19,13 @@ export function createQueryClient({ onLeftFault }: { onLeftFault: (fault: Error)
         staleTime: 2000,
         gcTime: 5 * 60_000,
         retry: (failures, error) => failures < 2 && !isFinal(error),
-        retryDelay: (failures) => Math.min(1000 * 2 ** failures, 10_000),
+        retryDelay: (failures, error) => Math.max(Math.min(1000 * 2 ** failures, 10_000), toldWaitMs(error)),
         refetchOnWindowFocus: true,
         // What could not be read comes by itself once the API is back.
         refetchInterval: ({ state }) =>
-          state.data === undefined && state.error !== null && !isFinal(state.error) ? againMs : false,
+          state.data === undefined && state.error !== null && !isFinal(state.error)
+            ? Math.max(againMs, toldWaitMs(state.error))
+            : false,
         networkMode: 'always',
       },
       mutations: { retry: false, networkMode: 'always' },

@@ -46,7 +46,7 @@ export function RunPage() {
   const now = useNow()
   const query = useQuery({
     ...runQuery(id),
-    refetchInterval: ({ state: { data } }) => (data === undefined || isWatched(data) ? live : false),
+    refetchInterval: (query) => (query.state.data === undefined || isWatched(query.state.data) ? live(query) : false),
   })
   const run = query.data
   useRunEvents(id, run !== undefined && activeStatuses.has(run.status))
@@ -292,7 +292,10 @@ function Items({ run, outcome }: { run: Run; outcome: string }) {
   const list = useInfiniteQuery({
     ...runItemsQuery(id, outcome),
     // All of its pages are read again: of more of them, less often.
-    refetchInterval: ({ state }) => (live !== false && isWatched(run) ? live * (state.data?.pages.length ?? 1) : false),
+    refetchInterval: (query) => {
+      const everyMs = isWatched(run) && live(query)
+      return everyMs && everyMs * (query.state.data?.pages.length ?? 1)
+    },
   })
   const items = list.data?.pages.flatMap((page) => page.items) ?? []
   return (

@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander'
 import type { paths } from 'dlq-client/api-types.ts'
 import { CliError, exitCodes } from './exit-codes.ts'
 import { durationMs } from './output/words.ts'
+import type { Session } from './session.ts'
 
 type Query = NonNullable<paths['/api/v1/messages']['get']['parameters']['query']>
 export type Filter = Omit<Query, 'status' | 'cursor' | 'limit' | 'sort'> & {
@@ -46,27 +47,24 @@ export function withFilters(command: Command): Command {
 }
 
 /** What the options filter by, with relative times as they are now; an empty object if they filter by nothing. */
-export function filterOf(options: Record<string, unknown>): Filter {
-  const now = Date.now()
+export async function filterOf(options: Record<string, unknown>, { now }: Pick<Session, 'now'>): Promise<Filter> {
   const named = [...filters.map(([name]) => name), 'status', 'archived'].map((name) => [
     name,
     options[name.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase())],
   ])
   const given = named.filter(([, value]) => value !== undefined)
-  return Object.fromEntries(
-    given.map(([name, value]) => [
-      name,
-      times.has(name as string) ? momentOf(String(name), String(value), now) : value,
-    ]),
-  ) as Filter
+  const filter: Record<string, unknown> = {}
+  for (const [name, value] of given as [string, unknown][])
+    filter[name] = times.has(name) ? await momentOf(name, String(value), now) : value
+  return filter as Filter
 }
 
 /** `-24h` as the console has it. What is no relative time is the API's to judge. */
-function momentOf(name: string, text: string, now: number): string {
+async function momentOf(name: string, text: string, now: Session['now']): Promise<string> {
   if (durationMs(text) !== null)
     throw new CliError(exitCodes.usage, `--${name.replaceAll('_', '-')}: ${text} ago is -${text}`)
   const ms = /^-\d{1,6}[smhd]$/.test(text) ? durationMs(text.slice(1)) : null
-  return ms === null ? text : new Date(now - ms).toISOString()
+  return ms === null ? text : new Date((await now()) - ms).toISOString()
 }
 
 function readStatuses(text: string): Filter['status'] {

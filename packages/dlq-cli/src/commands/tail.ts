@@ -2,7 +2,6 @@
 // so tail asks by the time of storing, from a little before the last answer, and leaves out what it has shown.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
-import { DlqApiError } from 'dlq-client/api-client.ts'
 import { eachMessage } from 'dlq-client/each.ts'
 import { exactJson } from 'dlq-client/json/exact-json.ts'
 import { defineCommand, onCall, withOutput } from '../define-command.ts'
@@ -35,22 +34,12 @@ export function addTail(program: Command): void {
     async (session, _, options) => {
       if (options.from ?? options.to) throw new CliError(exitCodes.usage, 'tail begins --since, and has no end')
       const sinceMs = readDuration('--since', options.since)
-      // --curl shows the request that matters, which is not the one for the time.
-      const now = options.curl ? Date.now() : await timeOfApi(session)
-      await follow(session, filterOf(options), {
-        since: now - sinceMs,
+      await follow(session, await filterOf(options, session), {
+        since: (await session.now()) - sinceMs,
         limit: options.limit ?? Number.POSITIVE_INFINITY,
       })
     },
   )
-}
-
-/** The times of messages are those of the API, and the clock of this machine may differ. */
-async function timeOfApi({ api }: Session): Promise<number> {
-  const { data, error, response } = await api.GET('/api/v1/me')
-  if (!data) throw new DlqApiError(response.status, error)
-  const date = response.headers.get('date')
-  return date === null ? Date.now() : Date.parse(date)
 }
 
 type Bounds = { since: number; limit: number }

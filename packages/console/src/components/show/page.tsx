@@ -1,6 +1,8 @@
 // The frame of a page: a heading that gets the focus after a navigation, the sentence that answers, and what follows.
 
 import { Children, type ReactNode, useEffect } from 'react'
+import { consoleTitle } from '../../data/session.ts'
+import { useStore } from '../../data/store.ts'
 import { namedSteering } from '../../domain/payload/directions.ts'
 import { DirectedText } from './directed-text.tsx'
 import { useLongWords } from './long-words.tsx'
@@ -24,9 +26,10 @@ type HeadProps = {
 
 export function PageHead({ title, documentTitle, back, aside, hidden = false, children }: HeadProps) {
   const { words, toggle } = useLongWords(title, titleChars)
+  const name = useStore(consoleTitle)
   useEffect(() => {
-    document.title = `${namedSteering(documentTitle ?? title)} · dlq-manager`
-  }, [documentTitle, title])
+    document.title = `${namedSteering(documentTitle ?? title)} · ${name}`
+  }, [documentTitle, title, name])
   return (
     <header className={styles.head}>
       {back === undefined ? null : <nav aria-label="Breadcrumb">{back}</nav>}

@@ -3536,7 +3536,7 @@ export interface components {
             found: number;
             /** @description The messages that were looked at. */
             examined: number;
-            /** @description Whether these were all. */
+            /** @description Whether these were all. False also where a token for some topics came upon ten thousand messages of others. */
             complete: boolean;
         };
         GetActivityAnswer: {

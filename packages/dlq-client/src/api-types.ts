@@ -2612,7 +2612,7 @@ export interface components {
             takes_changes: boolean;
             /** @description Error groups whose automatic retries are paused. */
             paused_groups: number;
-            /** @description Topics that somebody has paused. */
+            /** @description Topics that somebody has paused; the thousand that have been paused longest. */
             paused_topics: {
                 topic: string;
                 /** @enum {string} */

@@ -3,12 +3,14 @@ import { type Command, InvalidArgumentError } from 'commander'
 import type { paths } from 'dlq-client/api-types.ts'
 import { CliError, exitCodes } from './exit-codes.ts'
 import { durationMs } from './output/words.ts'
-import type { Session } from './session.ts'
 
 type Query = NonNullable<paths['/api/v1/messages']['get']['parameters']['query']>
 export type Filter = Omit<Query, 'status' | 'cursor' | 'limit' | 'sort'> & {
   status?: ('PENDING' | 'RETRYING' | 'RESOLVED' | 'DEAD')[]
 }
+
+/** In ms since 1970. */
+type Clock = () => Promise<number>
 
 const statuses = ['PENDING', 'RETRYING', 'RESOLVED', 'DEAD'] as const
 
@@ -47,7 +49,7 @@ export function withFilters(command: Command): Command {
 }
 
 /** What the options filter by, with relative times as they are now; an empty object if they filter by nothing. */
-export async function filterOf(options: Record<string, unknown>, { now }: Pick<Session, 'now'>): Promise<Filter> {
+export async function filterOf(options: Record<string, unknown>, { now }: { now: Clock }): Promise<Filter> {
   const named = [...filters.map(([name]) => name), 'status', 'archived'].map((name) => [
     name,
     options[name.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase())],
@@ -60,7 +62,7 @@ export async function filterOf(options: Record<string, unknown>, { now }: Pick<S
 }
 
 /** `-24h` as the console has it. What is no relative time is the API's to judge. */
-async function momentOf(name: string, text: string, now: Session['now']): Promise<string> {
+async function momentOf(name: string, text: string, now: Clock): Promise<string> {
   if (durationMs(text) !== null)
     throw new CliError(exitCodes.usage, `--${name.replaceAll('_', '-')}: ${text} ago is -${text}`)
   const ms = /^-\d{1,6}[smhd]$/.test(text) ? durationMs(text.slice(1)) : null

@@ -67,7 +67,7 @@ export const dlqRouteRoutes = [
       summary: 'Which DLQ topic may speak for which original topic',
       description: 'A token for some topics sees the routes that begin or end there.',
       role: 'read',
-      masks: 'none',
+      masks: 'shown',
       query: v.strictObject({
         state: v.exactOptional(v.picklist(routeStates, `must be one of ${routeStates.join(', ')}`)),
         dlq_topic: v.exactOptional(topicName),
@@ -105,7 +105,7 @@ export const dlqRouteRoutes = [
       description:
         'Once it is approved, the messages that wait are scheduled; once it is blocked, those that are scheduled wait. Needs a token whose topics include both.',
       role: 'write',
-      masks: 'none',
+      masks: 'shown',
       params: v.object({ dlqTopic: topicName, originalTopic: topicName }),
       body: v.strictObject({
         state: v.picklist(['approved', 'blocked'], 'must be approved or blocked'),

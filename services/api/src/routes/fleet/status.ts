@@ -119,7 +119,7 @@ export const statusRoutes = [
         'so far. Rates look at 100,000 rows at most; for a token that is limited, at 10,000 of what applications handle themselves.',
       ].join(' '),
       role: 'read',
-      masks: 'none',
+      masks: 'shown',
       revalidates: true,
       answers: {
         200: {

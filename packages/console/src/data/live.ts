@@ -3,6 +3,7 @@
 import { focusManager } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { toldWaitMs } from './faults.ts'
+import { pagesOf } from './query-client.ts'
 import { serverNow } from './server-clock.ts'
 import { createStore, useStore } from './store.ts'
 
@@ -14,12 +15,12 @@ export function setLivePaused(paused: boolean): void {
   focusManager.setFocused(paused ? false : undefined)
 }
 
-/** For `refetchInterval`. An answer may ask for more time. */
-export type LiveInterval = (query: { state: { error: unknown } }) => number | false
+/** For `refetchInterval`. A list of more pages is read less often, and an answer may ask for more time. */
+export type LiveInterval = (query: { state: { data?: unknown; error: unknown } }) => number | false
 
 export function useLive(intervalMs: number): LiveInterval {
   const paused = useStore(livePaused)
-  return ({ state }) => (paused ? false : Math.max(intervalMs, toldWaitMs(state.error)))
+  return ({ state: { data, error } }) => (paused ? false : Math.max(intervalMs * pagesOf(data), toldWaitMs(error)))
 }
 
 const ticks = createStore(serverNow())

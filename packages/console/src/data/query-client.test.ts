@@ -59,6 +59,15 @@ test('an answer is asked for again when it says, within a minute', () => {
   expect((refetchInterval as (query: object) => number)({ state: { data: undefined, error } })).toBe(30_000)
 })
 
+test('who comes back to a long list does not have all of its pages read again', () => {
+  const { refetchOnWindowFocus } = createQueryClient({ onLeftFault: expect.unreachable }).defaultQueryOptions({
+    queryKey: ['thing'],
+  })
+  const isRead = (data: unknown) => (refetchOnWindowFocus as (query: object) => boolean)({ state: { data } })
+  const list = (pages: number) => ({ pages: Array.from({ length: pages }, () => ({})) })
+  expect([undefined, { id: 1 }, list(1), list(3), list(4)].map(isRead)).toEqual([true, true, true, true, false])
+})
+
 test('what every page needs is asked for until it is known, but not while somebody has to sign in', () => {
   const isAskedAgain = (data: unknown, error: unknown) => untilKnown({ state: { data, error } }) !== false
   expect(isAskedAgain(undefined, null)).toBe(true)

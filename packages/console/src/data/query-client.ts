@@ -4,6 +4,13 @@ import { type Mutation, MutationCache, type Query, QueryCache, QueryClient, type
 import { faultOf, isFinal, toldWaitMs } from './faults.ts'
 
 const againMs = 15_000
+/** A list of more pages is read again, page after page, only where somebody asks: whoever comes back to many tabs would ask a busy API for hundreds. */
+const maxFocusPages = 3
+
+/** The pages of a list that is read page after page; 1 of anything else. Each reading reads all of them. */
+export function pagesOf(data: unknown): number {
+  return (data as { pages?: unknown[] } | undefined)?.pages?.length ?? 1
+}
 
 /** Before it is known the page does not know who may do what: it asks until it does, but not while somebody has to sign in. */
 export const untilKnown = ({ state: { data, error } }: { state: { data?: unknown; error: unknown } }) =>
@@ -20,7 +27,7 @@ export function createQueryClient({ onLeftFault }: { onLeftFault: (fault: Error)
         gcTime: 5 * 60_000,
         retry: (failures, error) => failures < 2 && !isFinal(error),
         retryDelay: (failures, error) => Math.max(Math.min(1000 * 2 ** failures, 10_000), toldWaitMs(error)),
-        refetchOnWindowFocus: true,
+        refetchOnWindowFocus: ({ state }) => pagesOf(state.data) <= maxFocusPages,
         // What could not be read comes by itself once the API is back.
         refetchInterval: ({ state }) =>
           state.data === undefined && state.error !== null && !isFinal(state.error)

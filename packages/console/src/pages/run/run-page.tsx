@@ -297,11 +297,7 @@ function Items({ run, outcome }: { run: Run; outcome: string }) {
   const live = useLive(5000)
   const list = useInfiniteQuery({
     ...runItemsQuery(id, outcome),
-    // All of its pages are read again: of more of them, less often.
-    refetchInterval: (query) => {
-      const everyMs = isWatched(run) && live(query)
-      return everyMs && everyMs * (query.state.data?.pages.length ?? 1)
-    },
+    refetchInterval: (query) => isWatched(run) && live(query),
   })
   const items = list.data?.pages.flatMap((page) => page.items) ?? []
   return (

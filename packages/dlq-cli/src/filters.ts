@@ -85,6 +85,14 @@ export function readNumber(text: string): number {
   return number
 }
 
+/** Reads how many items of a list are wanted. */
+export function readLimit(text: string): number {
+  const limit = readNumber(text)
+  if (!Number.isSafeInteger(limit) || limit < 1)
+    throw new InvalidArgumentError('It must be a whole number, at least 1.')
+  return limit
+}
+
 /** Reads the time of an option in ms, from `least` to `most`. `such` is an example of one. */
 export function readDuration(
   option: string,

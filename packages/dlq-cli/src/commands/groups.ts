@@ -4,7 +4,7 @@ import { dataOf } from 'dlq-client/api-client.ts'
 import type { components, paths } from 'dlq-client/api-types.ts'
 import { defineCommand, onCall, withOutput, withWatch } from '../define-command.ts'
 import { CliError, exitCodes } from '../exit-codes.ts'
-import { readNumber } from '../filters.ts'
+import { readLimit } from '../filters.ts'
 import { ago, count, durationMs, plain } from '../output/words.ts'
 import { readPages } from '../read-pages.ts'
 import type { CommonOptions, Session } from '../session.ts'
@@ -43,7 +43,7 @@ export function addGroups(program: Command): void {
     .option('--state <states>', 'open, snoozed, ignored, resolved; with commas between', 'open')
     .option('--topic <dlq-topic>', 'groups of this DLQ topic')
     .option('-q, --q <text>', 'text in title, class or message')
-    .option('--limit <number>', 'how many', readNumber, 20)
+    .option('--limit <number>', 'how many', readLimit, 20)
   onCall<CommonOptions & { state: string; topic?: string; q?: string; limit: number }>(groups, (session, _, options) =>
     session.watched(async () => {
       const query = {

@@ -4,7 +4,7 @@ import { DlqApiError, dataOf } from 'dlq-client/api-client.ts'
 import type { components } from 'dlq-client/api-types.ts'
 import { defineCommand, onCall, withOutput, withWatch } from '../define-command.ts'
 import { CliError, exitCodes } from '../exit-codes.ts'
-import { type Filter, filterOf, readNumber, withFilters } from '../filters.ts'
+import { type Filter, filterOf, readLimit, withFilters } from '../filters.ts'
 import { ago, plainLines } from '../output/words.ts'
 import { readPages } from '../read-pages.ts'
 import { type CommonOptions, requireFile, type Session } from '../session.ts'
@@ -31,7 +31,7 @@ export function addLs(program: Command): void {
       ),
     ),
   )
-    .option('--limit <number>', 'how many', readNumber, 20)
+    .option('--limit <number>', 'how many', readLimit, 20)
     .addOption(new Option('--sort <order>', 'the order').choices(['newest', 'oldest', 'next_due']).default('newest'))
     .addOption(new Option('--export <format>', 'all of them, as a file on stdout').choices(['ndjson', 'csv']))
   onCall<Options>(ls, async (session, _, options) => {

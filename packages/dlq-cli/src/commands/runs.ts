@@ -5,7 +5,7 @@ import { dataOf } from 'dlq-client/api-client.ts'
 import type { components } from 'dlq-client/api-types.ts'
 import { defineCommand, onCall, withOutput, withWatch } from '../define-command.ts'
 import { CliError, type ExitCode, exitCodes } from '../exit-codes.ts'
-import { readDuration, readNumber } from '../filters.ts'
+import { readDuration, readLimit } from '../filters.ts'
 import { outlasting } from '../outlast.ts'
 import { ago, count, plain } from '../output/words.ts'
 import { readPages } from '../read-pages.ts'
@@ -21,7 +21,7 @@ export function addRuns(program: Command): void {
     withOutput(
       defineCommand(program, 'runs', { summary: 'runs, the newest first', examples: ['dlq runs', 'dlq runs --json'] }),
     ),
-  ).option('--limit <number>', 'how many', readNumber, 20)
+  ).option('--limit <number>', 'how many', readLimit, 20)
   onCall<CommonOptions & { limit: number }>(runs, (session, _, { limit }) =>
     session.watched(async () => {
       const { items, last } = await readPages(limit, {
@@ -68,7 +68,7 @@ export function addRuns(program: Command): void {
     }),
   )
     .addOption(new Option('--outcome <outcome>', 'only these').choices(outcomes))
-    .option('--limit <number>', 'how many', readNumber, 100)
+    .option('--limit <number>', 'how many', readLimit, 100)
   onCall<CommonOptions & { outcome?: (typeof outcomes)[number]; limit: number }>(
     items,
     async (session, [id], { outcome, limit }) => {

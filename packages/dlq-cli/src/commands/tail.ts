@@ -6,7 +6,7 @@ import { eachMessage } from 'dlq-client/each.ts'
 import { exactJson } from 'dlq-client/json/exact-json.ts'
 import { defineCommand, onCall, withOutput } from '../define-command.ts'
 import { CliError, exitCodes } from '../exit-codes.ts'
-import { type Filter, filterOf, readDuration, readNumber, withFilters } from '../filters.ts'
+import { type Filter, filterOf, readDuration, readLimit, withFilters } from '../filters.ts'
 import { outlasting } from '../outlast.ts'
 import { plain, plainJson } from '../output/words.ts'
 import type { CommonOptions, Session } from '../session.ts'
@@ -28,7 +28,7 @@ export function addTail(program: Command): void {
     ),
   )
     .option('--since <time>', 'begin with those of the last minutes', '0s')
-    .option('--limit <number>', 'end after this many messages', readNumber)
+    .option('--limit <number>', 'end after this many messages', readLimit)
   onCall<CommonOptions & { since: string; limit?: number; from?: string; to?: string }>(
     tail,
     async (session, _, options) => {

@@ -101,14 +101,10 @@ export function decodeHeaders(json: string, columns: Readonly<Record<string, str
 
 /** As `decodeHeaders`; null where that would throw: people may have written the column by SQL. */
 export function readHeaders(json: string, columns: Readonly<Record<string, string | null>> = {}): Header[] | null {
-  const headers = readStoredHeaders(json)
-  return headers?.every((header) => isDecodable(header, columns))
-    ? headers.map((header) => decodeHeader(header, columns))
-    : null
-}
-
-function isDecodable([, value]: StoredHeader, columns: Readonly<Record<string, string | null>>): boolean {
-  return !isReference(value) || typeof columns[value.column] === 'string'
+  const isDecodable = (header: StoredHeader | FramedRun): header is StoredHeader =>
+    !isFramed(header) && (!isReference(header[1]) || typeof columns[header[1].column] === 'string')
+  const headers = pairsOf(json)
+  return headers?.every(isDecodable) ? headers.map((header) => decodeHeader(header, columns)) : null
 }
 
 /**

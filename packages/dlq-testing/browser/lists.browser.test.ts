@@ -110,6 +110,10 @@ test('error groups have their titles in events, in the audit, in a draft and on 
   await page.getByText('By error group').waitFor()
   await page.getByRole('link', { name: /^TitledFailure/ }).waitFor()
   await page.getByRole('link', { name: /^OtherTitledFailure/ }).waitFor()
+  // All that have a state are of all topics: the API wants to be told that this is meant.
+  await page.goto(`${console_.fleet.open}/console/runs/new?kind=retry&status=DEAD&status=PENDING`)
+  await page.getByRole('checkbox', { name: 'all topics' }).check({ force: true })
+  await page.getByText('By error group').waitFor()
   await page.goto(`${console_.fleet.open}/console/`)
   await page.getByText('last 24 h · given up · waiting · last seen').waitFor()
 })
@@ -254,4 +258,21 @@ test('the row that the keys have come to is in sight, below the bar on top, and 
   expect(await page.evaluate(isInSight)).toBe(true)
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'one of many', level: 1 }).waitFor()
+})
+
+test('a list of the archive offers what can be done with archived messages, and no other', async () => {
+  const original_topic = 'browser-archive'
+  const failed = { original_topic, error_class: 'ArchivedFailure', error_message: 'old' }
+  const id = await insertGroupedRow(console_, { ...failed, status: 'DEAD', next_retry_at: null })
+  await console_.sql`select dlq.archive_messages(array[${id}]::uuid[])`
+  const page = await console_.open(`/messages?topic=${original_topic}&archived=true`)
+  await page.getByText('All 1 that match:').waitFor()
+  const offered = page.getByRole('group', { name: 'What can be done with them' }).getByRole('link')
+  expect(await offered.allTextContents()).toEqual(['Retry…', 'Restore…', 'Purge…'])
+  await offered.filter({ hasText: 'Restore…' }).click()
+  await page.getByRole('button', { name: 'Restore 1 message' }).click()
+  await page.waitForURL(/\/runs\/[0-9a-f-]{36}/)
+  const runId = new URL(page.url()).pathname.split('/').at(-1)!
+  const [run] = await console_.sql`select kind, matched::int from dlq.dlq_runs where id = ${runId}`
+  expect(run).toEqual({ kind: 'restore', matched: 1 })
 })

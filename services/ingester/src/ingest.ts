@@ -120,8 +120,8 @@ export async function ingest(deps: IngestDeps): Promise<void> {
     await Promise.all([
       loop('discover', deps.refreshIntervalMs, discover, lookAgain),
       loop('consume', 60_000, consume, topicList.wake),
-      // Half of the interval, so that another ingester takes a topic in time where one does not.
-      loop('watch', lookEveryMs / 2, ofCluster(watchLogs)),
+      // So that another ingester takes a topic in time where one does not, and a run that asks for a look waits for seconds.
+      loop('watch', lookEveryMs / 5, ofCluster(watchLogs)),
       loop('policies', policyPollMs, policies.refresh),
       loop('routes', policyPollMs, store.routes.refresh),
       loop('database-clock', measureClockMs, clock.measure),

@@ -44,14 +44,14 @@ export function useNow(): number {
 
 const slowAfterMs = 200
 
-/** True once `waiting` has lasted for a moment: before that, nothing new is shown. */
-export function useSlow(waiting: boolean): boolean {
+/** True once `waiting` has lasted for `afterMs`, by default a moment: before that, nothing new is shown. */
+export function useSlow(waiting: boolean, afterMs = slowAfterMs): boolean {
   const [slow, setSlow] = useState(false)
   useEffect(() => {
     if (!waiting) return setSlow(false)
-    const delay = setTimeout(() => setSlow(true), slowAfterMs)
+    const delay = setTimeout(() => setSlow(true), afterMs)
     return () => clearTimeout(delay)
-  }, [waiting])
+  }, [waiting, afterMs])
   return slow && waiting
 }
 

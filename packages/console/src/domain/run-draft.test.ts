@@ -87,9 +87,12 @@ test('a canary is preselected above twenty messages, only for what sends, and ca
   expect(canaryOf(draftOf({ group: 'g1', canary: 'off' }), 500)).toBe('off')
 })
 
-test('a draft without any filter means everything, and says so', () => {
+test('a draft that no filter narrows to some topics means everything, and says so', () => {
   const all = draftOf({ kind: 'dead' })
   expect(all.everything).toBe(true)
+  // As the API has it.
+  for (const search of [{ status: 'DEAD' }, { status: 'DEAD', archived: 'true' }])
+    expect(draftOf({ kind: 'dead', ...search }).everything).toBe(true)
   expect(selectionWords(all.selection)).toBe('all messages of all topics')
   expect(meantWords({ kind: 'dead', selection: { group: 'a-group' } })).toBe(
     'to give up, of all messages of one error group',

@@ -1,5 +1,6 @@
 // The draft of a run: what stands in its address, and the request that it becomes.
 
+import { meansAllTopics } from 'dlq-core/domain/message/all-topics.ts'
 import { findNodeAtLocation, parseTree } from 'jsonc-parser'
 import { filterOf, type MessageFilter, requestFilter, type Search } from './addresses.ts'
 import type { Total } from './lists/match-total.ts'
@@ -25,7 +26,7 @@ export type CanaryChoice = 'careful' | 'off'
 export type Draft = {
   readonly kind: DraftKind
   readonly selection: Readonly<Record<string, unknown>>
-  /** It has no narrower than everything. */
+  /** It is about messages of all topics: somebody has to agree to that. */
   readonly everything: boolean
   /** Not all of the messages that were chosen are in it. */
   readonly isCut: boolean
@@ -73,7 +74,7 @@ function selectionOf(
   if (search.group) return { selection: { group: search.group }, ...whole }
   const { topic, ...rest } = requestFilter(filterOf(search), now)
   const filter: MessageFilter = topic === undefined ? rest : { topic, ...rest }
-  return { ...whole, selection: { filter }, everything: Object.keys(filter).every((name) => name === 'archived') }
+  return { ...whole, selection: { filter }, everything: meansAllTopics(filter) }
 }
 
 /**

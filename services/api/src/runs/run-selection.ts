@@ -1,5 +1,6 @@
 // The selection of a run: its schema in requests, how many messages match, and the preview of a dry run.
 
+import { meansAllTopics } from 'dlq-core/domain/message/all-topics.ts'
 import { type MessageFilter, messageFilterSchema } from 'dlq-core/domain/message/message-filter.ts'
 import {
   archiveKinds,
@@ -120,8 +121,7 @@ export function toSelection(input: SelectionInput, { kind, all }: { kind: RunKin
   if (input.failed_again_in) return { failed_again_in: input.failed_again_in }
   if (input.changed_in) return { changed_in: input.changed_in }
   const filter: MessageFilter = input.group ? { group_id: input.group } : input.filter!
-  const narrows = Object.keys(filter).some((field) => field !== 'archived' && field !== 'status')
-  if (!narrows && !all)
+  if (meansAllTopics(filter) && !all)
     throw invalidField('selection.filter', 'means messages of all topics: add "all": true beside "selection"')
   if (archiveOnlyKinds.includes(kind) && !filter.archived)
     throw invalidField('selection.filter.archived', `must be true: ${kind} is about the archive`)

@@ -54,3 +54,22 @@ test('a batch keeps its groups, though the register forgets them while new ones 
   await assigning
   expect([again.message.group_id, fresh.message.group_id]).toEqual([known, await groupOf('New')])
 })
+
+test('a group whose texts an erasure has taken gets them again, though the register knows it', async () => {
+  const record = recordAt(0, { headers: { 'dlq-error-class': 'Busy', 'dlq-error-message': 'no stock of Ann' } })
+  let now = 0
+  const register = createGroupRegister(service.sql, { now: () => now })
+  const fail = async () => {
+    const letter = readDeadLetter(record, storeDeps(service.sql).settings, new Date(), 0)
+    await register.assign([letter])
+    return letter.message.group_id!
+  }
+  const id = await fail()
+  const read = async () => (await database.sql`select title, message from dlq.dlq_groups where id = ${id}`)[0]
+  const before = await read()
+  await database.sql`update dlq.dlq_groups set title = 'Busy', message = 'erased' where id = ${id}`
+  now += touchEveryMs
+  await fail()
+  await fail()
+  expect(await read()).toEqual(before)
+})

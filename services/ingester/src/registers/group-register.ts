@@ -11,6 +11,7 @@ import {
   admittedForMs,
   type FailedAt,
   type GroupOfTopic,
+  listWithoutTexts,
   touchEveryMs,
   touchGroups,
   type WantedGroup,
@@ -81,10 +82,19 @@ export function createGroupRegister(sql: Database, { now }: { now: () => number 
     seen = new Map()
     try {
       await touchGroups(sql, [...told.values()])
+      await forgetEmptied([...told.values()])
     } catch (error) {
       for (const { topic, group_id, failed } of told.values()) see(topic, group_id, failed)
       throw error
     }
+  }
+
+  /** Groups that were emptied since are admitted again with their next failure, which writes their texts. */
+  async function forgetEmptied(told: readonly Seen[]): Promise<void> {
+    const emptied = await listWithoutTexts(sql, [...new Set(told.map(({ group_id }) => group_id))])
+    if (emptied.size === 0) return
+    seeKnown()
+    for (const [key, { id }] of known) if (emptied.has(id)) known.delete(key)
   }
 
   return {

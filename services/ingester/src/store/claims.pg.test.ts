@@ -187,6 +187,21 @@ describe('another consumer group that fails on a republished record', () => {
     expect(await read(idOf(letter))).toEqual(before)
   })
 
+  test('comes back from the archive for a new failure of its own, and for none of another or one that is read again', async () => {
+    const id = await storePublished()
+    const [search, mail] = [failure(1, id, 1, 'search'), failure(2, id, 1, 'mail')]
+    await store([search, mail])
+    await publish(id)
+    await database.sql`update dlq.dlq_messages set status = 'RESOLVED', next_retry_at = null`
+    await database.sql`select dlq.archive_messages(array(select id from dlq.dlq_messages))`
+    await emptyTables(database.sql, 'dlq.dlq_positions')
+    expect(await store([search, mail])).toMatchObject({ stored: 0, reopened: 0 })
+    expect(await rows()).toEqual([])
+    expect(await store([failure(3, id, 2, 'search')])).toMatchObject({ stored: 0, reopened: 1 })
+    expect(await rows()).not.toContain(idOf(mail))
+    expect(await read(idOf(search))).toMatchObject({ status: 'PENDING', failure_count: 2 })
+  })
+
   test('counts each of its failures where one batch has several', async () => {
     const id = await storePublished()
     const letter = failure(1, id, 1, 'search')

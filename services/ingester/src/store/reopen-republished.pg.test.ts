@@ -312,6 +312,18 @@ test('the re-failure of an archived message restores it', async () => {
   expect(await database.sql`select from dlq.dlq_messages_archive`).toHaveLength(0)
 })
 
+test('a re-failure that is read again, after a reset of positions, brings nothing back from the archive', async () => {
+  const id = await storeFirst()
+  await (await publish(id))()
+  const again = refailureAt(1, { id, attempt: 1 })
+  await store([again])
+  await (await publish(id))()
+  await database.sql`select dlq.archive_messages(array[${id}::uuid])`
+  await forgetPositions()
+  expect(await store([again])).toMatchObject({ stored: 0, reopened: 0 })
+  expect(await countMessages()).toBe(0)
+})
+
 test('an archived message whose month has no partition any more gets one when its re-failure restores it', async () => {
   const id = await storeFirst()
   await (await publish(id))()

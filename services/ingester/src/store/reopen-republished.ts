@@ -18,13 +18,13 @@ import {
   recordFailedAgain,
   reopenMessages,
 } from 'dlq-core/queries/ingest/message-reopen.ts'
-import { findSiblings } from 'dlq-core/queries/ingest/siblings.ts'
+import { findSiblings, type Sibling } from 'dlq-core/queries/ingest/siblings.ts'
 import { giveOrderKeys } from 'dlq-core/queries/retry/order-keys.ts'
 import { restoreArchived } from 'dlq-core/queries/upkeep/archive.ts'
 import type { Transaction } from 'dlq-core/runtime/database/database.ts'
 import type { RouteRegister, RouteTest } from '../registers/route-register.ts'
 import { judgeClaim, type RepublishedLetter, type Verdict } from './judge-claim.ts'
-import { reopenSiblings } from './reopen-siblings.ts'
+import { hasFailed, reopenSiblings } from './reopen-siblings.ts'
 
 export type ReopenDeps = {
   policyOf: PolicyOf
@@ -47,7 +47,7 @@ export async function reopenRepublished(
 ): Promise<{ reopened: number; added: NewMessage[] }> {
   const claims = letters.filter((letter): letter is RepublishedLetter => letter.republished !== null)
   if (claims.length === 0) return { reopened: 0, added: [] }
-  const { messages, archived, attempts } = await readClaimed(sql, claims)
+  const { messages, archived, attempts, siblings } = await readClaimed(sql, claims)
   const named = (id: string) => messages.get(id) ?? archived.get(id)
   const isOpen = await routes.testOf(sql, routesOf(claims, [...messages.values(), ...archived.values()]))
   const deciding: Deciding = { ...deps, isOpen }
@@ -64,6 +64,9 @@ export async function reopenRepublished(
     const { redirectTopic } = deps.policyOf(claimed)
     const attempt = attempts.get(`${claim.messageId} ${claim.attempt}`)
     const verdict = judgeClaim(message, claim, { message: claimed, attempt, redirectTopic, isOpen })
+    // Read again, after a reset of positions: what is archived stays there.
+    const isCounted = verdict === 'sibling' ? hasFailed(siblings, letter) : attempt?.has_failed
+    if (isCounted && archived.has(claim.messageId)) continue
     if (verdict === 'stranger') added.push({ ...message, related_to: claim.messageId })
     else believed[verdict].push(letter)
   }
@@ -86,14 +89,15 @@ type Claimed = {
   messages: Map<string, LockedMessage>
   archived: ReadonlyMap<string, LockedMessage>
   attempts: ReadonlyMap<string, ClaimedAttempt>
+  siblings: readonly Sibling[]
 }
 
 /** What the letters name, as far as it exists. Archived messages stay where they are. */
 async function readClaimed(sql: Transaction, claims: readonly RepublishedLetter[]): Promise<Claimed> {
   const ids = [...new Set(claims.map(({ republished }) => republished.messageId))]
   // Locked together with them, because everybody locks messages in the order of their ids.
-  const siblings = (await findSiblings(sql, ids)).map(({ message_id }) => message_id)
-  const wanted = [...new Set([...ids, ...siblings])]
+  const siblings = await findSiblings(sql, ids)
+  const wanted = [...new Set([...ids, ...siblings.map(({ message_id }) => message_id)])]
   const messages = byId(await lockMessages(sql, wanted))
   const missing = wanted.filter((id) => !messages.has(id))
   const archived = byId(await readArchived(sql, missing))
@@ -102,8 +106,7 @@ async function readClaimed(sql: Transaction, claims: readonly RepublishedLetter[
     claims.map(({ republished: { messageId, attempt } }) => ({ message_id: messageId, number: attempt })),
   )
   return {
-    messages,
-    archived,
+    ...{ messages, archived, siblings },
     attempts: new Map(attempts.map((attempt) => [`${attempt.message_id} ${attempt.number}`, attempt])),
   }
 }

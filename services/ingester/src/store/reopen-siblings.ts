@@ -39,14 +39,19 @@ export async function reopenSiblings(
   const book = createBook(
     await findSiblings(sql, [...new Set(letters.map(({ republished }) => republished.messageId))]),
   )
-  const found = new Map(await fetch(book.messageIds()))
-  const made = new Set<string>()
-  for (const { message, republished } of letters) {
-    const named = messages.get(republished.messageId)!
-    const root = book.rootOf(named)
-    const group = withoutRetrySuffix(message.consumer_group!)
+  const failures = letters.map((letter) => {
+    const root = book.rootOf(messages.get(letter.republished.messageId)!)
+    return { message: letter.message, root, ...failureOf(letter) }
+  })
+  // Only those that have failed come back from the archive.
+  const failed = failures.flatMap(({ root, group, attempt }) => {
     const known = book.find(root, group)
-    const attempt = deriveAttemptId(republished.messageId, republished.attempt)
+    return known && !known.failed_attempts.includes(attempt) ? [known.message_id] : []
+  })
+  const found = new Map(await fetch(failed))
+  const made = new Set<string>()
+  for (const { message, root, group, attempt } of failures) {
+    const known = book.find(root, group)
     if (known?.failed_attempts.includes(attempt)) continue
     const sibling = known && found.get(known.message_id)
     if (sibling && !mayJoin(message, sibling, isOpen)) outcome.added.push({ ...message, related_to: root })
@@ -65,6 +70,20 @@ export async function reopenSiblings(
   return outcome
 }
 
+/** Whose failure it is, and on which attempt. */
+function failureOf({ message, republished }: RepublishedLetter): { group: string; attempt: string } {
+  return {
+    group: withoutRetrySuffix(message.consumer_group!),
+    attempt: deriveAttemptId(republished.messageId, republished.attempt),
+  }
+}
+
+/** Whether one of the siblings has counted the failure. */
+export function hasFailed(siblings: readonly Sibling[], letter: RepublishedLetter): boolean {
+  const { group, attempt } = failureOf(letter)
+  return siblings.some((sibling) => sibling.consumer_group === group && sibling.failed_attempts.includes(attempt))
+}
+
 /** The siblings as the letters find and change them. */
 function createBook(siblings: readonly Sibling[]) {
   const byGroup = new Map(siblings.map((sibling) => [keyOf(sibling.root_id, sibling.consumer_group), sibling]))
@@ -77,7 +96,6 @@ function createBook(siblings: readonly Sibling[]) {
   }
   return {
     note,
-    messageIds: () => [...byGroup.values()].map(({ message_id }) => message_id),
     find: (root: string, group: string) => byGroup.get(keyOf(root, group)),
     /** The root of the message's siblings; the message itself where it had none so far. */
     rootOf({ id, consumer_group }: LockedMessage): string {

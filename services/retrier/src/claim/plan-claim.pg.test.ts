@@ -10,6 +10,7 @@ import { createTopicHolds } from '../targets/topic-holds.ts'
 import { createDueTopics } from './due-topics.ts'
 import { type PlanDeps, planClaim } from './plan-claim.ts'
 import { createReaderLags } from './reader-lags.ts'
+import { createTopicOrder } from './topic-order.ts'
 
 const database = useDatabase()
 const service = useServiceDatabase(database)
@@ -68,6 +69,20 @@ test('the order of keys is forgotten where the policy does not ask for it, and w
   const topicOrder = { isReady: () => false, forget: (topic: string) => void forgotten.push(topic) }
   expect(await claimable({ ordered: { ordering: 'per-key' } }, { topicOrder })).toEqual(['plain'])
   expect(forgotten).toEqual(['plain'])
+})
+
+test('a run of another DLQ topic, whose policy asks for no order, does not keep an ordered topic waiting', async () => {
+  await insertMessageRow(database.sql, { original_topic: 'orders', dlq_topic: 'a.dlq.v1', next_retry_at: new Date(0) })
+  await read('orders', 'billing', 0)
+  await enterRun({ max_lag: 10 })
+  const topicOrder = createTopicOrder(service.sql)
+  const policyOf: PlanDeps['policyOf'] = ({ dlq_topic }) => ({
+    ...defaultRetryPolicy,
+    ordering: dlq_topic === 'a.dlq.v1' ? 'per-key' : 'none',
+  })
+  expect(await claimable({}, { topicOrder, policyOf })).toEqual([])
+  while ((await topicOrder.pass()).more) {}
+  expect(await claimable({}, { topicOrder, policyOf })).toEqual(['orders'])
 })
 
 async function read(topic: string, group: string, committed: number): Promise<void> {

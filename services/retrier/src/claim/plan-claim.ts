@@ -31,8 +31,10 @@ export type ClaimPlan = { shares: TopicShare[]; grants: Grant[] }
 /** The shares of the slot's next batch. Their tokens are taken already; the caller returns the unused ones. */
 export async function planClaim(deps: PlanDeps, memory: ClaimMemory): Promise<ClaimPlan> {
   const due = await deps.dueTopics.current()
-  const planned = due.map((topic) => toPlanned(deps, topic, memory)).filter((topic) => isClaimable(deps, topic))
-  const topics = await withoutLagging(deps, planned)
+  const planned = due.map((topic) => toPlanned(deps, topic, memory))
+  forgetOrders(deps, planned)
+  const claimable = planned.filter((topic) => isClaimable(deps, topic))
+  const topics = await withoutLagging(deps, claimable)
   const shares = shareClaims(topics, memory)
   rememberTurns(memory, { topics, shares })
   const grants = await takeTokens(deps.sql, tokenRequests(shares))
@@ -59,12 +61,17 @@ async function withoutLagging({ lags }: PlanDeps, planned: readonly Planned[]): 
   )
 }
 
+/** Of topics whose order nobody asks for any more. Another DLQ topic of the original topic, or of a run, may have another policy. */
+function forgetOrders({ topicOrder }: PlanDeps, planned: readonly Planned[]): void {
+  const isOrdered = ({ policy }: Planned) => policy.ordering === 'per-key'
+  const ordered = new Set(planned.filter(isOrdered).map(({ due }) => due.original_topic))
+  for (const { due } of planned) if (!ordered.has(due.original_topic)) topicOrder.forget(due.original_topic)
+}
+
 function isClaimable({ cooldown, topicOrder }: PlanDeps, { due, policy, target, most }: Planned): boolean {
   const { original_topic, target_topic } = due
   // Applications that pull claim their messages by SQL, unless somebody sends them elsewhere.
   if (policy.delivery === 'pull' && !target_topic) return false
   if (most === 0 || cooldown.has(target)) return false
-  if (policy.ordering === 'per-key') return topicOrder.isReady(original_topic)
-  topicOrder.forget(original_topic)
-  return true
+  return policy.ordering !== 'per-key' || topicOrder.isReady(original_topic)
 }

@@ -53,6 +53,15 @@ test('what a restore has brought back is erased, by the proof', async () => {
   await expect(eraseAgain(service.sql, proof.replace('ticket', 'tocket'))).rejects.toThrow('SHA-256')
 })
 
+test('the Idempotency-Key of the request that a restore has brought back is forgotten: its hash tells a guessed key', async () => {
+  const proof = await erase()
+  await database.sql`
+    insert into dlq.dlq_idempotency_keys (actor, key, request, message_id, run_id)
+    values ('ann', 'again', sha256('a guess'), gen_random_uuid(), ${JSON.parse(proof).run_id})`
+  await eraseAgain(service.sql, proof)
+  expect(await database.sql`select from dlq.dlq_idempotency_keys where key = 'again'`).toHaveLength(0)
+})
+
 test('a message that was erased by its id is, too, whatever key it has', async () => {
   const id = await insertMessageRow(database.sql, { record_value: Buffer.from(canary) })
   const run = await enterErasure(service.sql, { ids: [id] })

@@ -310,6 +310,21 @@ test('probes that nobody has read prove nothing', async () => {
   expect(await pauseOf()).toBeUndefined()
 })
 
+test('probes prove nothing while dead letters of that time are not stored', async () => {
+  await emptyTables(database.sql, 'dlq.dlq_topics', 'dlq.dlq_topic_partitions')
+  await insertRefailures(5)
+  await pauses.review()
+  for (const probe of await sendProbes()) await settleProbe(probe, { secondsAgo: 61 })
+  await database.sql`update dlq.dlq_messages set dlq_cluster = 'c', dlq_topic = 'orders.dlq.v1'`
+  await database.sql`
+    insert into dlq.dlq_topics (cluster, topic, partitions, looked_at) values ('c', 'orders.dlq.v1', 1, now() - interval '62 s')`
+  await pauses.review()
+  expect(await pauseOf()).toBeDefined()
+  await database.sql`update dlq.dlq_topics set looked_at = now()`
+  await pauses.review()
+  expect(await pauseOf()).toBeUndefined()
+})
+
 test('a probe that is held, or that a run has taken, is none any more: others are sent', async () => {
   await insertRefailures(5)
   await pauses.review()

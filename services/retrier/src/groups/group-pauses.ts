@@ -11,6 +11,7 @@ import {
   listPauses,
   listRefailingGroups,
   listRefailingTopics,
+  type Probe,
   pauseGroup,
   postponePaused,
   readProbes,
@@ -18,6 +19,7 @@ import {
   startProbes,
 } from 'dlq-core/queries/groups/group-pauses.ts'
 import { askForLook } from 'dlq-core/queries/readers/reader-watch.ts'
+import { listUnstored } from 'dlq-core/queries/readers/unstored-topics.ts'
 import { tryLock } from 'dlq-core/queries/try-lock.ts'
 import type { Database, Transaction } from 'dlq-core/runtime/database/database.ts'
 import type { Log } from 'dlq-core/runtime/log.ts'
@@ -128,19 +130,20 @@ async function reviewPause(
   if (policy.refailureThreshold === null || policy.delivery === 'pull')
     return resume('the policy asks for no pauses any more')
   const group = { original_topic, group_id, ordered: policy.ordering === 'per-key' }
-  const states = await readProbes(sql, { ...group, quietMs: quietMs(policy, refails_after_ms) })
-  if (states.length === 0) {
+  const sent = await readProbes(sql, { ...group, quietMs: quietMs(policy, refails_after_ms) })
+  if (sent.length === 0) {
     if (pause.probe_at > now()) return
     const probes = await startProbes(sql, { ...group, count: probesAtOnce })
     if (probes > 0) log.info({ ...where, probes }, 'group_probed')
     else await resume('nothing of it waits')
     return
   }
+  const states = sent.map(({ state }) => state)
   switch (judgeProbes(states, policy)) {
     case 'wait':
       return askForLook(sql, { withinMs: lookWhileProbingMs })
     case 'resume':
-      return resume('the probes did not fail again')
+      return (await isSilenceKnown(sql, sent)) ? resume('the probes did not fail again') : undefined
     case 'again':
       return endProbes(sql, { ...pause, nextAfterMs: 0, failed: false })
     case 'failed': {
@@ -149,4 +152,14 @@ async function reviewPause(
       log.info({ ...where, nextAfterMs }, 'group_probe_failed')
     }
   }
+}
+
+/** Whether the dead letters of the time since the probes were read are stored: else nobody knows what came back. */
+async function isSilenceKnown(sql: Transaction, sent: readonly Probe[]): Promise<boolean> {
+  const published = sent.filter(({ state }) => state === 'published')
+  const topics = published.flatMap(({ cluster, topic }) =>
+    cluster === null || topic === null ? [] : [{ cluster, topic }],
+  )
+  const agoMs = Math.min(...published.map(({ ago_ms }) => ago_ms!))
+  return (await listUnstored(sql, { topics, agoMs })).length === 0
 }

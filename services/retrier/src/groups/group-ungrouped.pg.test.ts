@@ -38,6 +38,9 @@ test('a dead letter by SQL gets the group of the same failure of a consumer, and
     database.sql`select dlq.fail_message(${claimed!.id}, ${claimed!.lease_token}, ${error}, 'Broken')`
   await fail('broken')
   expect((await groups())[0]).toMatchObject({ error_class: 'Broken', group_id: null })
+  // For erasures: that group may have a text of the message.
+  const noted = database.sql`select number, outcome, failed_groups from dlq.dlq_attempts where message_id = ${claimed!.id}`
+  expect([...(await noted)]).toEqual([{ number: 1, outcome: 'failed', failed_groups: [id] }])
   expect(await groupUngrouped(service)).toMatchObject({ grouped: 1 })
   expect((await groups())[0]).toMatchObject({ title: expect.stringContaining('Broken') })
 })

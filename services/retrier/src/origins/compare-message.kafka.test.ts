@@ -5,6 +5,7 @@ import { storedOrigin } from 'dlq-core/domain/origin/origin-state.ts'
 import { encodeHeaders } from 'dlq-core/domain/record/header-json.ts'
 import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
 import { freezeNow, insertRun, moveRun, type NewRun } from 'dlq-core/queries/runs/runs.ts'
+import { archiveMessages, restoreArchived } from 'dlq-core/queries/upkeep/archive.ts'
 import { createAside, patientBounds } from 'dlq-core/runtime/aside/aside.ts'
 import { createLog } from 'dlq-core/runtime/log.ts'
 import { createPolicySource } from 'dlq-core/runtime/policy-source.ts'
@@ -133,6 +134,30 @@ test('while the message is being sent nothing is compared, and its original is l
   await database.sql`update dlq.dlq_messages set status = 'PENDING' where id = ${id}`
   expect(await compare(id)).toBeNull()
   expect(await originOf(id)).toMatchObject({ next_try_at: null })
+})
+
+test('one whose headers somebody has edited waits for its original no more, and a null among them for a person', async () => {
+  const edited = { origin_state: 17, edits: 1, next_retry_at: null }
+  const [kept, lost, unheld] = [await insert('{}', edited), await insert(null, edited), await insert('{}', edited)]
+  for (const id of [kept, lost, unheld])
+    await database.sql`insert into dlq.dlq_message_origins (message_id, state, next_try_at) values (${id}, 'unreachable', now())`
+  expect(await compare(kept, 'origin')).toBeNull()
+  expect(await compare(lost)).toBeNull()
+  expect(await compare(unheld)).toBeNull()
+  expect(await readMessageRow(database.sql, kept)).toMatchObject({ origin_state: 16, next_retry_at: null })
+  expect(await readMessageRow(database.sql, lost)).toMatchObject({ origin_state: 16, next_retry_at: null })
+  expect(await readMessageRow(database.sql, unheld)).toMatchObject({ origin_state: 6, next_retry_at: expect.any(Date) })
+  expect(await originOf(unheld)).toMatchObject({ next_try_at: null })
+})
+
+test('one that comes back from the archive is looked for again', async () => {
+  const id = await insert('{}', { origin_state: 17, status: 'DEAD', updated_at: new Date(0) })
+  await database.sql`insert into dlq.dlq_message_origins (message_id, state, next_try_at) values (${id}, 'unreachable', now())`
+  expect(await archiveMessages(service.sql, { ids: [id], now: new Date() })).toBe(1)
+  expect(await compare(id)).toBeNull()
+  expect(await originOf(id)).toMatchObject({ next_try_at: null })
+  await restoreArchived(service.sql, [id])
+  expect(await originOf(id)).toMatchObject({ next_try_at: expect.any(Date) })
 })
 
 test('one that is read later is adopted where the policy says so, and is due again', async () => {

@@ -15,7 +15,7 @@ import {
 import { readHeaders } from 'dlq-core/domain/record/header-json.ts'
 import { placeKey } from 'dlq-core/domain/record/record-place.ts'
 import type { PolicyOf } from 'dlq-core/domain/retry/effective-policy.ts'
-import { nextRetryAt } from 'dlq-core/domain/retry/retry-policy.ts'
+import { nextRetryAt, type RetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
 import { holdMessage } from 'dlq-core/queries/change/message-change.ts'
 import {
   type ComparableMessage,
@@ -57,13 +57,32 @@ export async function compareMessage(deps: CompareDeps, id: string): Promise<Ori
   const before = await readComparable(sql, id)
   if (before === null || !isComparable(before)) {
     // One that is being sent may be refused, and then waits for its original as before.
-    if (before?.status !== 'RETRYING') await forgetWanted(sql, id)
+    if (before?.status !== 'RETRYING') await endSearch(deps, id)
     return null
   }
   const [fetched] = await fetchAll(deps, [before])
   return sql.begin(async (sql) => {
     await holdMessage(sql, { id, scope: null })
     return (await storeComparison(deps, sql, fetched!))?.state ?? null
+  })
+}
+
+/**
+ * Nobody looks for the original of such a message any more. One whose key or headers somebody has edited stays held where
+ * the policy asks for originals, and where its value is null, which may stand for one; else it is due by its policy.
+ */
+async function endSearch({ sql, policyOf, now }: CompareDeps, id: string): Promise<void> {
+  await sql.begin(async (sql) => {
+    await holdMessage(sql, { id, scope: null })
+    const message = await readComparable(sql, id)
+    if (message !== null && (message.status === 'RETRYING' || isComparable(message))) return
+    await forgetWanted(sql, id)
+    if (message === null || message.record_headers === null) return
+    if (originStateOf(message.origin_state)?.state !== 'wanted') return
+    const policy = policyOf(message)
+    const isHeld = policy.record === 'origin' || message.record_value === null
+    const nextAt = timeFor(message, { family: copyOf(message).family, policy, now: now() })
+    await writeOriginState(sql, { id, stored: storedOrigin({ state: 'unreachable', isHeld }), nextRetryAt: nextAt })
   })
 }
 
@@ -100,10 +119,7 @@ export async function storeComparison(
     { isWanted: verdict.state === 'wanted', tries, problem, now: now() },
   )
   await replaceOrigin(sql, row)
-  const { original_topic: topic, original_topic_source: source, original_partition: partition } = message
-  // Ingested topics are known where it would be sent (target-topics.ts).
-  const hazard = replayHazard(topic, { source, partition, dlqPatterns: [], family: copy.family })
-  const nextAt = hazard === null ? nextRetryAt(policy, 0, now(), Math.random()) : null
+  const nextAt = timeFor(message, { family: copy.family, policy, now: now() })
   await writeOriginState(sql, { id, stored: storedOrigin(verdict), nextRetryAt: nextAt })
   if (verdict.adopts)
     await adoptOrigin(
@@ -119,6 +135,16 @@ export async function storeComparison(
       { policy, project: payloads?.projectFor(message) },
     )
   return { state: verdict.state, isAdopted: verdict.adopts }
+}
+
+/** When a message is due that waits for its original no more; null where its topic is never retried by itself. */
+function timeFor(
+  { original_topic: topic, original_topic_source: source, original_partition: partition }: ComparableMessage,
+  { family, policy, now }: { family: Copy['family']; policy: RetryPolicy; now: Date },
+): Date | null {
+  // Ingested topics are known where it would be sent (target-topics.ts).
+  const hazard = replayHazard(topic, { source, partition, dlqPatterns: [], family })
+  return hazard === null ? nextRetryAt(policy, 0, now, Math.random()) : null
 }
 
 /**

@@ -12,7 +12,11 @@ const { chunkOf, insertMany, enter, start, read, publishOnce, move } = engine
 const canary = { first: 2, share: 0.5, waitMs: 0, maxRefailure: 0.4 }
 
 beforeEach(() =>
-  emptyTables(engine.database.sql, 'dlq.dlq_readers', 'dlq.dlq_reader_partitions', 'dlq.dlq_reader_gaps'),
+  emptyTables(
+    engine.database.sql,
+    ...['dlq.dlq_readers', 'dlq.dlq_reader_partitions', 'dlq.dlq_reader_gaps'],
+    ...['dlq.dlq_topics', 'dlq.dlq_topic_partitions', 'dlq.dlq_positions'],
+  ),
 )
 
 /** A retrier has looked: billing has read the topic up to this offset. */
@@ -36,7 +40,7 @@ async function look(passed: bigint, { members = 1, beganAt = new Date(Date.now()
 
 /** A run whose first two messages were sent to orders/0, offsets 10 and 11. */
 async function sendCanary(): Promise<string> {
-  await insertMany(10, { consumer_group: 'billing' })
+  await insertMany(10, { consumer_group: 'billing', dlq_cluster: 'c', dlq_topic: 'orders.dlq.v1' })
   const id = await start(enter({ matched: 10, canary }))
   await chunkOf(id, 'first')
   await publishOnce()
@@ -79,6 +83,39 @@ test('where nobody reads them in time the run pauses, and says whose members are
 test('where no retrier looks, silence has to do', async () => {
   const id = await sendCanary()
   await look(3n, { beganAt: new Date(Date.now() - 120_000) })
+  expect(await chunkOf(id, 'first')).toMatchObject({ isLast: true })
+})
+
+test('while the dead letters of its messages are not stored, nobody knows what came back: it waits, and pauses in the end', async () => {
+  const { sql } = engine.database
+  const id = await sendCanary()
+  await look(12n)
+  await sql`insert into dlq.dlq_topics (cluster, topic, partitions, look_due_at) values ('c', 'orders.dlq.v1', 1, now() + interval '1 h')`
+  // No ingester has looked since they were read.
+  expect(await chunkOf(id, 'first')).toMatchObject({ isLast: false })
+  expect(await sql`select look_due_at <= now() as is_due from dlq.dlq_topics`).toEqual([{ is_due: true }])
+  // Ingestion is paused: what the last look saw is not stored.
+  await sql`update dlq.dlq_topics set looked_at = now() + interval '1 s'`
+  await sql`insert into dlq.dlq_topic_partitions values ('c', 'orders.dlq.v1', 0, 2, 5)`
+  expect(await chunkOf(id, 'first')).toMatchObject({ isLast: false })
+  await sql`update dlq.dlq_runs set last_settled_at = now() - interval '16 minutes'`
+  expect(await chunkOf(id, 'first')).toMatchObject({ isLast: false })
+  expect(await read(id)).toMatchObject({
+    ...{
+      status: 'paused',
+      status_reason:
+        'canary: the dead letters of orders.dlq.v1 have not all been stored for 16 m, so nobody knows what came back',
+    },
+  })
+})
+
+test('once they are stored, a canary goes on', async () => {
+  const { sql } = engine.database
+  const id = await sendCanary()
+  await look(12n)
+  await sql`insert into dlq.dlq_topics (cluster, topic, partitions, looked_at) values ('c', 'orders.dlq.v1', 1, now() + interval '1 s')`
+  await sql`insert into dlq.dlq_topic_partitions values ('c', 'orders.dlq.v1', 0, 2, 5)`
+  await sql`insert into dlq.dlq_positions (cluster, topic, partition, next_offset) values ('c', 'orders.dlq.v1', 0, 5)`
   expect(await chunkOf(id, 'first')).toMatchObject({ isLast: true })
 })
 

@@ -2,6 +2,7 @@
 // there, nothing comes back either.
 
 import { askForLook } from 'dlq-core/queries/readers/reader-watch.ts'
+import { listUnstored } from 'dlq-core/queries/readers/unstored-topics.ts'
 import { type CanaryVerdicts, noteCanaryRead, readCanaryVerdicts } from 'dlq-core/queries/readers/verdicts.ts'
 import type { HeldRun } from 'dlq-core/queries/runs/runs.ts'
 import type { Transaction } from 'dlq-core/runtime/database/database.ts'
@@ -17,7 +18,7 @@ const lookedLongAgoMs = 60_000
 
 /**
  * The wait begins when the messages were read. What nobody can tell of (no group is known, or Kafka says nothing of it)
- * is judged by silence since it was sent.
+ * is judged by silence since it was sent. Neither says anything while the dead letters of that time are not stored.
  */
 export async function canaryAnswer(
   sql: Transaction,
@@ -25,16 +26,23 @@ export async function canaryAnswer(
   { waitMs, readTimeoutMs }: { waitMs: number; readTimeoutMs: number },
 ): Promise<CanaryAnswer> {
   const found = await readCanaryVerdicts(sql, { runId: id, limit: maxAsked })
-  const bySilence: CanaryAnswer = quietMs < waitMs ? { kind: 'wait' } : { kind: 'go on' }
-  if (found.looked_ms === null || found.looked_ms > lookedLongAgoMs) return bySilence
-  if (!found.is_current || found.unread > 0) {
+  const waitOrPause = (reason: string): CanaryAnswer =>
+    quietMs >= readTimeoutMs ? { kind: 'pause', reason } : { kind: 'wait' }
+  const isLookedAt = found.looked_ms !== null && found.looked_ms <= lookedLongAgoMs
+  if (isLookedAt && (!found.is_current || found.unread > 0)) {
     await askForLook(sql, { withinMs: lookEveryMs })
-    return found.is_current && quietMs >= readTimeoutMs
-      ? { kind: 'pause', reason: whyUnread(found, quietMs) }
-      : { kind: 'wait' }
+    return found.is_current ? waitOrPause(whyUnread(found, quietMs)) : { kind: 'wait' }
   }
-  if (found.read === 0) return bySilence
-  return (await noteCanaryRead(sql, id)) < waitMs ? { kind: 'wait' } : { kind: 'go on' }
+  const agoMs = isLookedAt && found.read > 0 ? await noteCanaryRead(sql, id) : quietMs
+  if (agoMs < waitMs) return { kind: 'wait' }
+  const unstored = await listUnstored(sql, { topics: found.dlq_topics, agoMs })
+  return unstored.length === 0 ? { kind: 'go on' } : waitOrPause(whyUnstored(unstored, quietMs))
+}
+
+/** "the dead letters of orders.dlq.v1 have not all been stored for 15 m, so nobody knows what came back" */
+function whyUnstored(topics: readonly string[], quietMs: number): string {
+  const named = topics.slice(0, 3).join(', ')
+  return `the dead letters of ${named} have not all been stored for ${inWords(quietMs)}, so nobody knows what came back`
 }
 
 /** "nobody has read orders/3 for 15 m; group billing has no members" */

@@ -226,6 +226,21 @@ test('a run over the archive leaves what is held as it was', async () => {
   ])
 })
 
+test('a run over the archive leaves what its patch does not fit in the status that it had', async () => {
+  const { sql } = engine.database
+  const archived = { status: 'RESOLVED', retry_count: 3, max_retries: 3, record_headers: [] } as const
+  const [fits, not] = [
+    await insert({ ...archived, record_value: Buffer.from('{"n":1}') }),
+    await insert({ ...archived, record_value: Buffer.from('text') }),
+  ]
+  await sql`select dlq.archive_messages(${sql.array([fits, not])}::uuid[])`
+  const patch = [{ op: 'replace', path: '/n', value: 2 }]
+  const id = await start(enter({ matched: 2, patch, selection: { filter: { topic: 'orders', archived: true } } }))
+  expect(await engine.chunkOf(id, 'all')).toMatchObject({ response: { taken: 1, skipped: { no_json: 1 } } })
+  expect(await readMessageRow(sql, fits)).toMatchObject({ status: 'PENDING', run_id: id, max_retries: 4 })
+  expect(await readMessageRow(sql, not)).toMatchObject({ status: 'RESOLVED', run_id: null, max_retries: 3 })
+})
+
 describe('a run that edits', () => {
   const patch = [{ op: 'replace', path: '/currency', value: 'EUR' }]
   const textOf = async (id: string) => String((await readMessageRow(engine.database.sql, id)).record_value)

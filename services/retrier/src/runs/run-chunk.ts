@@ -16,7 +16,7 @@ import {
   takeIntoRun,
   writeRevived,
 } from 'dlq-core/queries/runs/run-messages.ts'
-import { noteForUndo } from 'dlq-core/queries/runs/run-undo.ts'
+import { noteForUndo, takeBack } from 'dlq-core/queries/runs/run-undo.ts'
 import { type HeldRun, writeProgress } from 'dlq-core/queries/runs/runs.ts'
 import { archiveMessages, restoreArchived } from 'dlq-core/queries/upkeep/archive.ts'
 import type { Transaction } from 'dlq-core/runtime/database/database.ts'
@@ -70,9 +70,10 @@ type Chunked = { taken: number; done: number; skipped: Skipped[] }
 async function take(deps: ChunkDeps, sql: Transaction, run: HeldRun, { ids, edits }: Chosen): Promise<Chunked> {
   const { id: runId, kind, cutoff, scope, is_forced: isForced } = run
   // Archived messages are restored first; the run then takes them like any other.
-  if (targetsArchive(run)) await reviveRestored(sql, await restoreArchived(sql, ids))
+  if (targetsArchive(run)) await reviveRestored(sql, { runId, ids: await restoreArchived(sql, ids) })
   const unfit = run.patch === null ? [] : await patchBeforeTaking(deps, sql, run, { ids, edits })
   const leftOut = new Set(unfit.map(({ id }) => id))
+  if (targetsArchive(run)) await takeBack(sql, { runId, ids: [...leftOut] })
   const {
     taken,
     handed_over: handedOver,

@@ -206,6 +206,21 @@ test('too many re-failures pause a run once, where its request says so; resumed,
   expect(await read(id)).toMatchObject({ status: 'running' })
 })
 
+test('what a cancelled run has restored from the archive and not sent has the status that it had', async () => {
+  const { sql } = engine.database
+  const spent = { retry_count: 3, max_retries: 3 }
+  const ids = [await insert({ status: 'RESOLVED', ...spent }), await insert({ status: 'DEAD', ...spent })]
+  await sql`select dlq.archive_messages(${sql.array(ids)}::uuid[])`
+  const id = await start(enter({ matched: 2, selection: { filter: { topic: 'orders', archived: true } } }))
+  await chunkOf(id, 'all')
+  expect(await heldBy(id)).toEqual(ids.toSorted())
+  await move(id, 'running', 'cancelling')
+  for (let left = 4; left > 0; left -= 1) await chunkOf(id, 'all', { compensate: true })
+  const rows = await sql`select status, max_retries, run_id from dlq.dlq_messages order by status desc`
+  expect([...rows]).toEqual(['RESOLVED', 'DEAD'].map((status) => ({ status, max_retries: 3, run_id: null })))
+  expect(await sql`select from dlq.dlq_run_undo`).toHaveLength(0)
+})
+
 test('what is held as old at the very end of a run is skipped, and not withdrawn', async () => {
   const [message] = await insertMany(1)
   const id = await start(enter({ matched: 1 }))

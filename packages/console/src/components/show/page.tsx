@@ -1,6 +1,7 @@
 // The frame of a page: a heading that gets the focus after a navigation, the sentence that answers, and what follows.
 
 import { Children, type ReactNode, useEffect } from 'react'
+import { useSlow } from '../../data/live.ts'
 import { consoleTitle } from '../../data/session.ts'
 import { useStore } from '../../data/store.ts'
 import { namedSteering } from '../../domain/payload/directions.ts'
@@ -47,8 +48,8 @@ export function PageHead({ title, documentTitle, back, aside, hidden = false, ch
   )
 }
 
-/** The sentence that answers. It may hold words of people, such as the reason of a pause. */
-export function Verdict({ children, dim = false }: { children: ReactNode; dim?: boolean }) {
+/** The sentence that answers; empty until that is known. It may hold words of people, such as the reason of a pause. */
+export function Verdict({ children, dim = false }: { children?: ReactNode; dim?: boolean }) {
   return (
     <p className={dim ? `${styles.verdict} ${styles.dim}` : styles.verdict}>
       {Children.map(children, (child) => (typeof child === 'string' ? <DirectedText text={child} /> : child))}
@@ -56,11 +57,21 @@ export function Verdict({ children, dim = false }: { children: ReactNode; dim?: 
   )
 }
 
-type SectionProps = { title: string; aside?: ReactNode; children: ReactNode; id?: string }
+type SectionProps = {
+  title: string
+  aside?: ReactNode
+  children: ReactNode
+  id?: string
+  /** Its content is not there yet: what stands below would move then, so it is shown with it, or after two seconds. */
+  awaits?: boolean
+}
 
-export function Section({ title, aside, children, id }: SectionProps) {
+const longestWaitMs = 2000
+
+export function Section({ title, aside, children, id, awaits = false }: SectionProps) {
+  const late = useSlow(awaits, longestWaitMs)
   return (
-    <section className={styles.section} aria-label={title} id={id}>
+    <section className={styles.section} aria-label={title} id={id} data-awaits={awaits && !late}>
       <div className={styles.line}>
         <h2>{title}</h2>
         {aside === undefined ? null : <div className={styles.aside}>{aside}</div>}

@@ -57,7 +57,9 @@ export function AuditPage() {
           </Button>
         }
       >
-        {list.data === undefined ? null : (
+        {list.data === undefined ? (
+          <Verdict />
+        ) : (
           <Verdict dim={list.isPlaceholderData}>
             {entries.length === 0
               ? list.hasNextPage

@@ -21,7 +21,7 @@ export function Channels() {
   const [asked, setAsked] = useState<string | null>(null)
   const rows = channels.data ?? []
   return (
-    <Section title="Channels">
+    <Section title="Channels" awaits={channels.isPending}>
       <QueryFault query={channels} what="The channels cannot be read" />
       {channels.data !== undefined && rows.length === 0 ? (
         <Empty>

@@ -42,6 +42,7 @@ export function EventsPage() {
   const ofAll = me !== undefined && me.topics === null
   const channels = useQuery({ ...channelsQuery, enabled: ofAll, refetchInterval: live })
   const dead = useQuery({ ...deliveriesQuery('dead'), enabled: ofAll, refetchInterval: live })
+  const awaitsTold = ofAll ? channels.isPending || dead.isPending : me === undefined
   const slow = useSlow(list.isPending)
   const events = list.data?.pages.flatMap((page) => page.events) ?? []
   const titles = useGroupTitles(events.map(({ group_id }) => group_id))
@@ -50,7 +51,9 @@ export function EventsPage() {
   return (
     <>
       <PageHead title="Events">
-        {now.data === undefined ? null : (
+        {now.data === undefined || awaitsTold ? (
+          <Verdict />
+        ) : (
           <Verdict>
             {eventsVerdict({
               lasting: { count: now.data.pages.flatMap((page) => page.events).length, more: now.hasNextPage },
@@ -63,7 +66,11 @@ export function EventsPage() {
           </Verdict>
         )}
       </PageHead>
-      <Section title="What happened" aside={<span>of the last 30 days</span>}>
+      <Section
+        title="What happened"
+        aside={<span>of the last 30 days</span>}
+        awaits={list.isPending || me === undefined}
+      >
         <div className={styles.filters}>
           <Select
             label="Kind"

@@ -28,6 +28,7 @@ export function Routes() {
   return (
     <Section
       title="Who hears of what"
+      awaits={routes.isPending}
       aside={
         <Button refusal={refusal} onPress={() => setAsked({ act: 'write', route: null })}>
           New route…

@@ -24,7 +24,8 @@ export function ActivityRail({ filter, onPick }: Props) {
   const range = railRange(filter, now)
   const activity = useQuery({ ...activityQuery(filter, range), enabled: filter.archived !== 'true' })
   const [shown, setShown] = useState<Bar | null>(null)
-  if (filter.archived === 'true' || activity.data === undefined) return null
+  if (filter.archived === 'true') return null
+  if (activity.data === undefined) return activity.isError ? null : <div className={styles.place} />
   const bars = barsOf(activity.data.series[0]?.buckets ?? [], activity.data.step_seconds * 1000)
   const largest = Math.max(...bars.map(({ arrived }) => arrived), 0)
   if (largest === 0) return <p className={styles.quiet}>{railWords(bars, String)}</p>

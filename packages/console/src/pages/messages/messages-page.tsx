@@ -45,6 +45,7 @@ export function MessagesPage() {
     if (!list.isPlaceholderData) setChosen(ids)
   }
   const last = lastPage?.pagination
+  const isArchive = filter.archived === 'true'
   const unknown = unknownNames(search as Search)
   const allLoaded = kept.rows.every(({ id }) => chosen.has(id))
   // A draft's address says the same to whoever opens it later.
@@ -76,7 +77,9 @@ export function MessagesPage() {
           </>
         }
       >
-        {list.data === undefined ? null : (
+        {list.data === undefined ? (
+          <Verdict />
+        ) : (
           <Verdict dim={list.isPlaceholderData}>
             {total === null ? `${counted(known, 'message')} shown.` : matchWords(total)}
           </Verdict>
@@ -95,7 +98,7 @@ export function MessagesPage() {
         </Notice>
       )}
       {/* It keeps its place before it is there: rows that moved would be pressed in vain. */}
-      <div className={filter.archived === 'true' ? styles.over : `${styles.over} ${styles.withRail}`}>
+      <div className={isArchive ? styles.over : `${styles.over} ${styles.withRail}`}>
         <ActivityRail filter={filter} onPick={(arrived_to) => setFilter({ ...filter, arrived_to })} />
         <Facets filter={filter} onNarrow={(added) => setFilter({ ...filter, ...added })} />
       </div>
@@ -103,6 +106,7 @@ export function MessagesPage() {
       {slow ? <Skeleton rows={12} /> : null}
       {chosen.size === 0 ? (
         <Selected
+          isArchive={isArchive}
           text={
             total === null || total.value === 0 || list.isPlaceholderData ? null : `All ${totalText(total)} that match`
           }
@@ -110,6 +114,7 @@ export function MessagesPage() {
         />
       ) : (
         <Selected
+          isArchive={isArchive}
           text={`${counted(chosen.size, 'message')} selected`}
           search={{ ids: String(chosen.size) }}
           hash={printDraftHash({ ids: [...chosen] })}
@@ -124,7 +129,7 @@ export function MessagesPage() {
       {list.data !== undefined && known === 0 && last?.bounded !== true ? (
         <Empty>
           <p>No dead letter matches.</p>
-          {filter.archived === 'true' ? null : (
+          {isArchive ? null : (
             <p>
               <Link to="/messages" search={{ ...filter, archived: 'true' }}>
                 Look in the archive
@@ -132,7 +137,7 @@ export function MessagesPage() {
             </p>
           )}
         </Empty>
-      ) : (
+      ) : list.data === undefined ? null : (
         <MessageRows
           kept={kept}
           count={known}
@@ -161,6 +166,7 @@ export function MessagesPage() {
 
 type SelectedProps = {
   text: string | null
+  isArchive: boolean
   search: Readonly<Record<string, string>>
   hash?: string
   /** Where nothing is selected, what is done is done to all that match. */
@@ -169,13 +175,25 @@ type SelectedProps = {
   all?: string | null
 }
 
+const liveKinds = [
+  ['retry', 'Retry…'],
+  ['origin', 'Compare with originals…'],
+  ['dead', 'Give up…'],
+  ['delete', 'Delete…'],
+] as const
+const archiveKinds = [
+  ['retry', 'Retry…'],
+  ['restore', 'Restore…'],
+  ['purge', 'Purge…'],
+] as const
+
 /** What a run would touch, in words, before it is drafted. */
-function Selected({ text, search, hash, onClear, all = null }: SelectedProps) {
+function Selected({ text, isArchive, search, hash, onClear, all = null }: SelectedProps) {
   if (text === null) return null
   return (
     <ActionBar label="What can be done with them">
       <span className={styles.selected}>{text}:</span>
-      {(['retry', 'origin', 'dead', 'delete'] as const).map((kind) => (
+      {(isArchive ? archiveKinds : liveKinds).map(([kind, label]) => (
         <Link
           key={kind}
           to="/runs/new"
@@ -183,7 +201,7 @@ function Selected({ text, search, hash, onClear, all = null }: SelectedProps) {
           {...(hash === undefined ? {} : { hash })}
           className={buttonClass()}
         >
-          {{ retry: 'Retry…', origin: 'Compare with originals…', dead: 'Give up…', delete: 'Delete…' }[kind]}
+          {label}
         </Link>
       ))}
       {onClear === undefined || all === null ? null : (

@@ -45,7 +45,7 @@ export function PoliciesPage() {
           </Button>
         }
       >
-        {policies.data === undefined ? null : <Verdict>{verdict(policies.data)}</Verdict>}
+        {policies.data === undefined ? <Verdict /> : <Verdict>{verdict(policies.data)}</Verdict>}
       </PageHead>
       <QueryFault query={policies} what="The policies cannot be read" />
       {slow ? <Skeleton rows={6} tall /> : null}

@@ -59,7 +59,7 @@ export function DraftForm({ draft, hash, all, survey, onChange }: Props) {
     hash.patch !== null || draft.adopt,
   )
   const needsReason = draft.force || draft.kind === 'delete' || draft.kind === 'purge' || production
-  const needsTyping = mustType(draft.kind, count, production)
+  const needsTyping = survey.data !== undefined && mustType(draft.kind, count, production)
   const lacksReason = needsReason && reason.trim() === ''
   const lacksNumber = needsTyping && !isNumberTyped(typed, count)
   const start = useMutation({

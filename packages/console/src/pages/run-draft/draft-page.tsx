@@ -7,7 +7,7 @@ import { useState } from 'react'
 import { Button } from '../../components/controls/button.tsx'
 import { Checkbox } from '../../components/controls/checkbox.tsx'
 import { QueryFault } from '../../components/show/fault.tsx'
-import { Notice, PageHead, Section, Skeleton, Verdict } from '../../components/show/page.tsx'
+import { Empty, Notice, PageHead, Section, Skeleton, Verdict } from '../../components/show/page.tsx'
 import { copyText } from '../../components/toasts.tsx'
 import { readDraftHash } from '../../data/drafts/run-drafts.ts'
 import { useSettled, useSlow } from '../../data/live.ts'
@@ -96,7 +96,7 @@ export function DraftPage() {
       {draft.everything ? (
         <Notice look="alarm">
           <Checkbox checked={all} onChange={setAll}>
-            This draft has no filter. Yes, all messages of all topics.
+            This is about messages of all topics. Yes, all of them.
           </Checkbox>
         </Notice>
       ) : null}
@@ -108,6 +108,7 @@ export function DraftPage() {
       <div className={styles.blocks}>
         <Section title="What would happen">
           {slow ? <Skeleton rows={4} /> : null}
+          {draft.everything && !all ? <Empty>It is counted once somebody agrees to all topics, above.</Empty> : null}
           <QueryFault query={survey} what="The dry run was refused" />
           {survey.data === undefined ? null : (
             <Survey

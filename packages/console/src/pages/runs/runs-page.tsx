@@ -47,7 +47,9 @@ export function RunsPage() {
           />
         }
       >
-        {active === undefined ? null : (
+        {active === undefined ? (
+          <Verdict />
+        ) : (
           <Verdict>{active === 0 ? 'No run is active.' : `${counted(active, 'run is', 'runs are')} active.`}</Verdict>
         )}
       </PageHead>

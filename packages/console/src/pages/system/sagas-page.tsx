@@ -47,7 +47,9 @@ export function SagasPage() {
           />
         }
       >
-        {list.data === undefined ? null : (
+        {list.data === undefined ? (
+          <Verdict />
+        ) : (
           <Verdict dim={list.isPlaceholderData}>
             {counted(total, 'workflow')}
             {status === undefined ? '' : ` in ${status}`}. Each bulk run is one: a row of steps that are taken back if

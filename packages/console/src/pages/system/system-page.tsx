@@ -30,22 +30,23 @@ export function SystemPage() {
   const cron = useQuery({ ...cronQuery, enabled: ofAll, refetchInterval: useLive(15_000) })
   const config = useQuery(configQuery).data
   const slow = useSlow(status.isPending)
+  const awaits = status.isPending || ready.isPending || (ofAll ? cron.isPending : me === undefined)
   const checks = systemChecks({ status: status.data ?? null, ready: ready.data ?? null, jobs: cron.data ?? null }, now)
   const acts = checks.filter(({ level }) => level === 'act').length
   return (
     <>
       <PageHead title="System" documentTitle={acts > 0 ? `${acts} to act on · System` : 'System'}>
-        {status.data === undefined ? null : <Verdict dim={status.isError}>{systemVerdict(checks)}</Verdict>}
+        {status.data === undefined ? <Verdict /> : <Verdict dim={status.isError}>{systemVerdict(checks)}</Verdict>}
       </PageHead>
       {status.data === undefined ? <QueryFault query={status} what="The state cannot be read" /> : null}
       <LastKnown query={status} />
       {status.isError ? null : <QueryFault query={ready} what="Whether the API is ready cannot be read" withAge />}
-      {slow ? <Skeleton rows={7} tall /> : null}
-      {checks.length === 0 ? null : (
-        <Section title="Checks">
+      {awaits || checks.length > 0 ? (
+        <Section title="Checks" awaits={awaits}>
+          {slow ? <Skeleton rows={7} tall /> : null}
           <CheckList checks={checks} />
         </Section>
-      )}
+      ) : null}
       {status.data === undefined ? null : <Fleet status={status.data} />}
       <Section title="Scheduled jobs" aside={<span>times of the schedule are in UTC</span>}>
         <QueryFault query={cron} what="The jobs cannot be read" />

@@ -62,7 +62,9 @@ export function TopicsPage() {
         title="Topics"
         documentTitle={burning > 0 ? `${counted(burning, 'topic loses', 'topics lose')} time · Topics` : 'Topics'}
       >
-        {status.data === undefined ? null : (
+        {status.data === undefined ? (
+          <Verdict />
+        ) : (
           <Verdict>
             {counted(status.data.dlq_topics, 'DLQ topic is', 'DLQ topics are')} read.{' '}
             {burning === 0

@@ -167,7 +167,7 @@ export async function beginAgain(sql: Sql, { run_id: id, mode, actor, reason, cu
 }
 
 export async function endAgain(sql: Sql, { id, proof }: { id: string; proof: string }): Promise<void> {
-  await sql`
-    update dlq.dlq_runs set status = 'completed', ended_at = now(), proof = ${proof}::text::json, selection = '{"ids":[]}'
-    where id = ${id}`
+  await writeProof(sql, { id, proof })
+  await forgetSelection(sql, id)
+  await sql`update dlq.dlq_runs set status = 'completed', ended_at = now() where id = ${id}`
 }

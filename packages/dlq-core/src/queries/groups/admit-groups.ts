@@ -86,7 +86,20 @@ async function createGroups(sql: Sql, groups: readonly Fingerprint[], wanted: re
     on conflict (id) do nothing`
 }
 
-/** Writes the texts of groups that had forgotten them, or that an erasure emptied. Hardly ever any; only these are locked. */
+/** A condition on a row: it has forgotten its texts, or an erasure has emptied them. */
+function hasNoTexts(sql: Sql) {
+  return sql`(forgotten_at is not null or message = 'erased')`
+}
+
+/** Those of the groups without texts: who knows them should admit them again with the next failure. */
+export async function listWithoutTexts(sql: Sql, ids: readonly string[]): Promise<Set<string>> {
+  if (ids.length === 0) return new Set()
+  const rows = await sql<{ id: string }[]>`
+    select id from dlq.dlq_groups where id = any(${idsAsFew(sql, ids)}) and ${hasNoTexts(sql)}`
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** Writes the texts of groups that have none. There are hardly ever any, and only these are locked. */
 async function restoreTexts(sql: Sql, groups: readonly Fingerprint[]): Promise<void> {
   await sql`
     with forgotten as materialized (
@@ -94,7 +107,7 @@ async function restoreTexts(sql: Sql, groups: readonly Fingerprint[]): Promise<v
       where id = any(${idsAsFew(
         sql,
         groups.map(({ id }) => id),
-      )}) and (forgotten_at is not null or message = 'erased')
+      )}) and ${hasNoTexts(sql)}
       order by id
       for update
     )

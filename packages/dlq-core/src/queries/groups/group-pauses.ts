@@ -299,17 +299,18 @@ export async function endProbes(
 
 export type ProbeState = 'waiting' | 'published' | 'failed_again' | 'gone'
 
+/** `ago_ms`: since it was read, or sent where nobody can tell; null where it was not. The DLQ topic is that of its message. */
+export type Probe = { state: ProbeState; ago_ms: number | null; cluster: string | null; topic: string | null }
+
 /**
  * What became of each probe of the group: `published` where it was read and has not failed again for `quietMs`; where
  * nobody can tell whether it was read, silence since it was sent has to do. `gone`: it is not sent as a probe, because it
  * is held, in a run, behind another one of its key, or resolved by somebody else. Empty between probes.
  */
-export async function readProbes(
-  sql: Sql,
-  { quietMs, ...group }: Ordered & { quietMs: number },
-): Promise<ProbeState[]> {
+export async function readProbes(sql: Sql, { quietMs, ...group }: Ordered & { quietMs: number }): Promise<Probe[]> {
   const { original_topic, group_id } = group
-  const rows = await sql<{ state: ProbeState }[]>`
+  const since = sql`coalesce(v.read_at, a.settled_at)`
+  return sql<Probe[]>`
     select case
       when a.failed_again_at is not null then 'failed_again'
       when a.outcome = 'failed' or m.id is null or m.status = 'DEAD' then 'gone'
@@ -317,8 +318,9 @@ export async function readProbes(
       when m.status = 'PENDING' and m.retry_count < p.attempt
         and (not m.retry_requested or m.run_id is not null or ${waitsForKey(sql, group)}) then 'gone'
       when a.outcome = 'published' and v.verdict <> 'sent'
-        and coalesce(v.read_at, a.settled_at) < now() - ${quietMs}::float8 * interval '1 ms' then 'published'
-      else 'waiting' end as state
+        and ${since} < now() - ${quietMs}::float8 * interval '1 ms' then 'published'
+      else 'waiting' end as state,
+      (extract(epoch from now() - ${since}) * 1000)::float8 as ago_ms, m.dlq_cluster as cluster, m.dlq_topic as topic
     from dlq.dlq_group_probes p
     left join dlq.dlq_messages m on m.id = p.message_id
     left join dlq.dlq_attempts a on a.message_id = p.message_id and a.number = p.attempt
@@ -326,7 +328,6 @@ export async function readProbes(
       m.consumer_group, a.target_topic, a.target_partition, a.target_offset, a.settled_at, a.failed_again_at,
       a.confirmed_at) v on true
     where p.original_topic = ${original_topic} and p.group_id = ${group_id}`
-  return rows.map(({ state }) => state)
 }
 
 /** One statement reads at most this number of due messages at the head of a topic. */

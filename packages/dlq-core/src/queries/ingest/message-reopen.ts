@@ -3,6 +3,7 @@
 import type { RetryState, Status } from '../../domain/retry/message-state.ts'
 import { heldForOrigin } from '../origin/held-for-origin.ts'
 import { type Sql, toJson } from '../sql.ts'
+import { keepHeld } from '../staleness/keep-held.ts'
 
 export type LockedMessage = RetryState & {
   id: string
@@ -42,7 +43,8 @@ function claimedColumns(sql: Sql) {
     error_class, error_message, erased_at`
 }
 
-export type ClaimedAttempt = { message_id: string; number: number; target_topic: string | null }
+/** `has_failed`: it is known that it failed again. */
+export type ClaimedAttempt = { message_id: string; number: number; target_topic: string | null; has_failed: boolean }
 
 /** Those of the attempts that were made, also of archived messages. */
 export async function findAttempts(
@@ -53,7 +55,7 @@ export async function findAttempts(
   const ids = sql.array([...new Set(claimed.map(({ message_id }) => message_id))])
   // The ids once more, because the planner takes the JSON for a hundred rows and may join it by reading every partition.
   const from = (table: string) => sql`
-    select a.message_id, a.number, a.target_topic
+    select a.message_id, a.number, a.target_topic, a.failed_again_at is not null as has_failed
     from json_to_recordset(${toJson(claimed)}::json) as claimed (message_id uuid, number int)
     join ${sql(table)} a using (message_id, number)
     where a.message_id = any(${ids}::uuid[]) and a.outcome in ('published', 'failed', 'unknown')`
@@ -171,7 +173,9 @@ export async function reopenMessages(sql: Sql, messages: readonly ReopenedMessag
 /** Counts failures that change nothing else, because they are late ones of older attempts. The rows must be locked. */
 export async function countFailures(sql: Sql, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
+  const counted = sql`${sql.array([...ids])}::uuid[]`
   await sql`
+    with kept as (${keepHeld(sql, counted)})
     update dlq.dlq_messages set failure_count = failure_count + 1, last_failed_at = now()
-    where id = any(${sql.array([...ids])}::uuid[])`
+    where id = any(${counted})`
 }

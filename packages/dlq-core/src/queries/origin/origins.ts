@@ -4,6 +4,7 @@ import type { OriginalTopicSource } from '../../domain/failure/topic-names.ts'
 import type { ComparedState, Comparison } from '../../domain/origin/compare-origin.ts'
 import { isFromBefore } from '../ingest/positions.ts'
 import { type Sql, toJson } from '../sql.ts'
+import { keepHeld } from '../staleness/keep-held.ts'
 
 /** The job that compares one message; retriers without Kafka do not take it. Its payload: `{ id }`. */
 export const compareTask = 'origin.compare'
@@ -127,6 +128,7 @@ export async function writeOriginState(
   { id, stored, nextRetryAt }: { id: string; stored: number; nextRetryAt: Date | null },
 ): Promise<void> {
   await sql`
+    with kept as (${keepHeld(sql, sql`array[${id}::uuid]`)})
     update dlq.dlq_messages m set
       origin_state = ${stored},
       next_retry_at = case

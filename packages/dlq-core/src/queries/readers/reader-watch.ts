@@ -2,6 +2,7 @@
 // retrier at a time looks; readers of these tables need no Kafka.
 
 import { type Sql, toJson } from '../sql.ts'
+import { hasUnstored } from './unstored-topics.ts'
 
 /**
  * Takes the look that is due, for one retrier: the next one is due after `everyMs`. Returns when it began, as text with
@@ -153,21 +154,17 @@ export async function listStoredUntil(
 ): Promise<Map<string, number | null>> {
   const rows = await sql<{ topic: string; until_ms: number | null }[]>`
     with related as (
-      select distinct wanted.topic, t.cluster, t.topic as dlq_topic, t.looked_at
+      select distinct wanted.topic as original_topic, t.cluster, t.topic, t.looked_at
       from unnest(${sql.array([...topics])}::text[]) as wanted (topic)
       join dlq.dlq_topics t on t.gone_at is null and (
         exists (select from dlq.dlq_summary_totals s where s.original_topic = wanted.topic and s.dlq_topic = t.topic)
         -- Where no DLQ topic of it is known, it may be any.
         or not exists (select from dlq.dlq_summary_totals s where s.original_topic = wanted.topic and s.dlq_topic is not null))
     )
-    select topic, min(extract(epoch from looked_at) * 1000)::float8 - ${lookMs}::float8 as until_ms
+    select original_topic as topic, min(extract(epoch from looked_at) * 1000)::float8 - ${lookMs}::float8 as until_ms
     from related r
-    group by topic
-    having bool_and(looked_at is not null and not exists (
-      select from dlq.dlq_topic_partitions p
-      left join dlq.dlq_positions at using (cluster, topic, partition)
-      where p.cluster = r.cluster and p.topic = r.dlq_topic
-        and p.log_end_offset > greatest(coalesce(at.next_offset, 0), p.log_start_offset)))`
+    group by original_topic
+    having bool_and(looked_at is not null and not ${hasUnstored(sql, 'r')})`
   return new Map(rows.map(({ topic, until_ms }) => [topic, until_ms]))
 }
 

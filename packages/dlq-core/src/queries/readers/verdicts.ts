@@ -3,6 +3,7 @@
 
 import { smallestId } from '../../domain/record/message-id.ts'
 import { type Sql, toJson } from '../sql.ts'
+import type { TopicOfCluster } from './unstored-topics.ts'
 
 export const verdicts = [
   'sent',
@@ -19,7 +20,7 @@ export type Verdict = (typeof verdicts)[number]
 /** `verdict` of the published attempts a of a run, joined with their messages. */
 function attemptsOf(sql: Sql, runId: string, limit: number) {
   return sql`
-    select v.verdict, a.target_topic, a.target_partition, v.judged_by
+    select v.verdict, a.target_topic, a.target_partition, v.judged_by, m.dlq_cluster, m.dlq_topic
     from (select * from dlq.dlq_attempts
           where run_id = ${runId} and (outcome = 'published' or failed_again_at is not null)
           limit ${limit}) a
@@ -120,6 +121,8 @@ export type CanaryVerdicts = {
   looked_ms: number | null
   /** That look began after the run's last message was settled. */
   is_current: boolean
+  /** The DLQ topics that its messages came from. */
+  dlq_topics: TopicOfCluster[]
 }
 
 /** What became of the messages that a run's canary sent: at most `limit` of them are asked for. */
@@ -127,7 +130,9 @@ export async function readCanaryVerdicts(
   sql: Sql,
   { runId, limit }: { runId: string; limit: number },
 ): Promise<CanaryVerdicts> {
-  const [row] = await sql<(Omit<CanaryVerdicts, 'example'> & { example: string | null })[]>`
+  const [row] = await sql<
+    (Omit<CanaryVerdicts, 'example' | 'dlq_topics'> & { example: string | null; dlq_topics: string })[]
+  >`
     with judged as materialized (${attemptsOf(sql, runId, limit)})
     select (select count(*) from judged where verdict = 'sent')::float8 as unread,
            (select count(*) from judged where verdict in ('passed', 'consumed', 'confirmed', 'skipped', 'expired'))::float8 as read,
@@ -140,9 +145,11 @@ export async function readCanaryVerdicts(
            (select (extract(epoch from clock_timestamp() - looked_at) * 1000)::float8 from dlq.dlq_reader_watch) as looked_ms,
            (select coalesce(w.looked_at > coalesce(
               (select max(settled_at) from dlq.dlq_attempts where run_id = ${runId}), '-infinity'), false)
-            from dlq.dlq_reader_watch w) as is_current`
-  const { example, ...counts } = row!
-  return { ...counts, example: example === null ? null : (JSON.parse(example) as CanaryVerdicts['example']) }
+            from dlq.dlq_reader_watch w) as is_current,
+           (select coalesce(json_agg(json_build_object('cluster', dlq_cluster, 'topic', dlq_topic)), '[]')
+            from (select distinct dlq_cluster, dlq_topic from judged where dlq_topic is not null) came_from) as dlq_topics`
+  const { example, dlq_topics, ...counts } = row!
+  return { ...counts, dlq_topics: JSON.parse(dlq_topics), example: example === null ? null : JSON.parse(example) }
 }
 
 /** Notes that the run's canary was read, and returns how many milliseconds ago that was first noted. */

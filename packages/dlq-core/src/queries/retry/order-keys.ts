@@ -1,6 +1,7 @@
 // Sets dlq_messages.order_key of messages that arrived before their topic's policy said "per-key".
 
 import { idsAsFew, type Sql } from '../sql.ts'
+import { keepHeld } from '../staleness/keep-held.ts'
 
 /** Sets it, of a row m, to the same value as in order-key.ts: the first eight bytes of the key's SHA-256. */
 export function keyed(sql: Sql) {
@@ -34,6 +35,7 @@ export async function assignOrderKeys(
       order by m.id
       for update of m
     ),
+    kept as (${keepHeld(sql, sql`array(select id from lacking)`)}),
     assigned as (
       update dlq.dlq_messages m set ${keyed(sql)} where m.id = any(array(select id from lacking))
     )

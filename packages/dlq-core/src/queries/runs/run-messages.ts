@@ -7,6 +7,7 @@ import { isClosed } from '../routes/closed-routes.ts'
 import { type Fragment, idsAsFew, type Sql, toJson } from '../sql.ts'
 import { type SqlText, sqlText, sqlWords, toQuery } from '../sql-text.ts'
 import { messageInScope, type TopicScope } from '../topic-scope.ts'
+import { isAsTaken } from './run-undo.ts'
 
 export type CandidateRow = {
   id: string
@@ -134,13 +135,26 @@ async function takeRest(sql: Sql, { runId, redirects, isForced, ...chosen }: Tak
 }
 
 /** Makes messages that were restored from the archive PENDING, so that a run can take them; not those that it cannot send. */
-export async function reviveRestored(sql: Sql, ids: readonly string[]): Promise<void> {
+export async function reviveRestored(
+  sql: Sql,
+  { runId, ids }: { runId: string; ids: readonly string[] },
+): Promise<void> {
   if (ids.length === 0) return
   await sql`
-    update dlq.dlq_messages set
-      status = 'PENDING', next_retry_at = null, retry_requested = false, max_retries = greatest(max_retries, retry_count + 1)
-    where id = any(${sql.array([...ids])}::uuid[]) and status in ('RESOLVED', 'DEAD') and erased_at is null
-      and not ${heldUnlessForced(sql)}`
+    with restored as materialized (
+      select id, status, max_retries from dlq.dlq_messages
+      where id = any(${sql.array([...ids])}::uuid[]) and status in ('RESOLVED', 'DEAD') and erased_at is null
+        and not ${heldUnlessForced(sql)}
+    ),
+    -- As they were: what is not sent is so again.
+    noted as (
+      insert into dlq.dlq_run_undo (run_id, message_id, status, max_retries)
+      select ${runId}, id, status, max_retries from restored
+      on conflict (run_id, message_id) do nothing
+    )
+    update dlq.dlq_messages m set
+      status = 'PENDING', next_retry_at = null, retry_requested = false, max_retries = greatest(m.max_retries, m.retry_count + 1)
+    from restored where m.id = restored.id and m.id = any(${sql.array([...ids])}::uuid[])`
 }
 
 /** Locks the messages and returns their rows. */
@@ -169,9 +183,7 @@ export async function giveBack(sql: Sql, { runId, limit }: { runId: string; limi
     unsent as materialized (
       select m.id, u.status as former_status, u.max_retries as former_max_retries
       from locked m
-      -- Of messages that the run took by force, unless somebody has given them another budget or a time since.
-      left join dlq.dlq_run_undo u on u.run_id = ${runId} and u.message_id = m.id
-        and m.max_retries = greatest(u.max_retries, m.retry_count + 1) and (u.status <> 'DEAD' or m.next_retry_at is null)
+      left join dlq.dlq_run_undo u on u.run_id = ${runId} and u.message_id = m.id and ${isAsTaken(sql, sql`m.retry_count + 1`)}
     )
     -- The run's id again, because the planner may overestimate the limit and read every partition.
     update dlq.dlq_messages m set

@@ -1,8 +1,8 @@
-// dlq_run_undo: what messages were before a run changed their state. A cancelled run gives back so what it took by force,
-// and another run may undo what a run of kind dead or archive did.
+// dlq_run_undo: what messages were before a run changed their state. So a run gives back what it took by force or out of the
+// archive and did not send, and another run may undo what a run of kind dead or archive did.
 
 import { smallestId } from '../../domain/record/message-id.ts'
-import { idsAsFew, type Sql } from '../sql.ts'
+import { type Fragment, idsAsFew, type Sql } from '../sql.ts'
 
 /** Notes the states of locked messages before a run changes them. */
 export async function noteForUndo(sql: Sql, { runId, ids }: { runId: string; ids: readonly string[] }): Promise<void> {
@@ -11,6 +11,23 @@ export async function noteForUndo(sql: Sql, { runId, ids }: { runId: string; ids
     insert into dlq.dlq_run_undo (run_id, message_id, status, max_retries)
     select ${runId}, id, status, max_retries from dlq.dlq_messages where id = any(${idsAsFew(sql, ids)})
     on conflict (run_id, message_id) do nothing`
+}
+
+/**
+ * On a message m and its row u: nobody has given it another budget or a time since the run took it, so it may be again what
+ * it was. `attempt`: the number of the one that the run meant to make.
+ */
+export function isAsTaken(sql: Sql, attempt: Fragment): Fragment {
+  return sql`(m.max_retries = greatest(u.max_retries, ${attempt}) and (u.status <> 'DEAD' or m.next_retry_at is null))`
+}
+
+/** Messages that were locked and made PENDING for the run, which does not take them after all, are again what they were. */
+export async function takeBack(sql: Sql, { runId, ids }: { runId: string; ids: readonly string[] }): Promise<void> {
+  if (ids.length === 0) return
+  await sql`
+    update dlq.dlq_messages m set status = u.status, max_retries = u.max_retries
+    from dlq.dlq_run_undo u
+    where u.run_id = ${runId} and u.message_id = m.id and m.id = any(${idsAsFew(sql, ids)}) and m.run_id is null`
 }
 
 /** Forgets up to `limit` of the states that a run has noted. Returns how many. */

@@ -2,6 +2,7 @@
 
 import type { StoredDecoding } from '../../domain/payload/stored-decoding.ts'
 import type { Sql } from '../sql.ts'
+import { keepHeld } from '../staleness/keep-held.ts'
 
 export type WaitingMessage = {
   id: string
@@ -41,7 +42,10 @@ export async function lockWaitingMessages(
 export async function writeDecoded(sql: Sql, decoded: readonly (StoredDecoding & { id: string })[]): Promise<void> {
   if (decoded.length === 0) return
   const ids = sql.array(decoded.map(({ id }) => id))
+  // A payload that is stored later changes no updated_at (027).
+  const failed = sql.array(decoded.flatMap(({ id, payload }) => (payload === null ? [id] : [])))
   await sql`
+    with kept as (${keepHeld(sql, sql`${failed}::uuid[]`)})
     update dlq.dlq_messages m set
       payload = decoded.payload::jsonb, value_schema = decoded.value_schema, decode_state = decoded.decode_state
     from json_to_recordset(${JSON.stringify(decoded)}::json)

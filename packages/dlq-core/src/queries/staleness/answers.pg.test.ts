@@ -7,6 +7,10 @@ import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow, readMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, expect, test } from 'vitest'
 import { smallestId } from '../../domain/record/message-id.ts'
+import { countFailures } from '../ingest/message-reopen.ts'
+import { writeOriginState } from '../origin/origins.ts'
+import { assignOrderKeys } from '../retry/order-keys.ts'
+import { writeDecoded } from '../schemas/waiting-messages.ts'
 import { askAgain, enterOpen, forgetSettled, listUndecided, writeDecided, writeFresh, writeUnknown } from './answers.ts'
 
 const database = useDatabase()
@@ -40,12 +44,32 @@ test('what may still be sent is asked about, and nothing that is sent or held by
   expect(asked.map(({ message_id }) => message_id)).toEqual(ids.slice(0, 3).toSorted())
 })
 
-test('what was held and is fresh is due again, unless somebody has changed it since, or its route holds it', async () => {
-  const [held, changed, closed] = [await holdOne(), await holdOne(), await holdOne({ held_by_route: true })]
+test('what was held and is fresh is due again, unless somebody has changed it since, or something else holds it', async () => {
+  const [held, changed] = [await holdOne(), await holdOne()]
+  const others = [await holdOne({ held_by_route: true }), await holdOne({ origin_state: 13 })]
   await database.sql`
     update dlq.dlq_staleness set held_at = held_at - interval '1 second' where message_id = ${changed}`
-  await writeFresh(service.sql, [held, changed, closed])
-  expect([await timeOf(held), await timeOf(changed), await timeOf(closed)]).toEqual([expect.any(Date), null, null])
+  await writeFresh(service.sql, [held, changed, ...others])
+  expect(await timeOf(held)).toBeInstanceOf(Date)
+  for (const id of [changed, ...others]) expect(await timeOf(id)).toBeNull()
+})
+
+test('what a service notes about a held message is no change: it is due again all the same', async () => {
+  const record = { record_value: Buffer.from([0]) }
+  const ids = [await holdOne(), await holdOne(), await holdOne(record), await holdOne(record), await holdOne()] as const
+  const [, compared, decoded, undecodable, failed] = ids
+  await assignOrderKeys(service.sql, { topic: 'orders', afterId: smallestId, limit: 1 })
+  await service.sql.begin(async (sql) => {
+    await writeOriginState(sql, { id: compared, stored: 1, nextRetryAt: null })
+    const schema = { value_schema: 1, decode_state: 3 }
+    await writeDecoded(
+      sql,
+      [decoded, undecodable].map((id) => ({ id, payload: id === decoded ? '{}' : null, ...schema })),
+    )
+    await countFailures(sql, [failed])
+  })
+  await writeFresh(service.sql, ids)
+  for (const id of ids) expect(await timeOf(id)).toBeInstanceOf(Date)
 })
 
 test('what somebody gives up at the same time stays so', async () => {

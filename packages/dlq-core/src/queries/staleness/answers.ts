@@ -3,6 +3,7 @@
 import type { MessageTopics } from '../../domain/retry/effective-policy.ts'
 import type { Decided } from '../../domain/staleness/partition-scan.ts'
 import type { StalenessAnswer, StalenessReason } from '../../domain/staleness/staleness.ts'
+import { heldUnlessForced } from '../origin/held-for-origin.ts'
 import { type Sql, toJson } from '../sql.ts'
 
 /** What is open may still be sent. */
@@ -154,7 +155,8 @@ export async function writeFresh(sql: Sql, ids: readonly string[]): Promise<void
     ),
     held as materialized (
       select m.id from dlq.dlq_messages m join found using (id)
-      where m.status = 'PENDING' and m.next_retry_at is null and m.updated_at = found.held_at and not m.held_by_route
+      where m.status = 'PENDING' and m.next_retry_at is null and m.updated_at = found.held_at
+        and not ${heldUnlessForced(sql, 'm.')}
       order by m.id
       for update of m
     )

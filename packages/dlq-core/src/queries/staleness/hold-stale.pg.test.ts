@@ -62,6 +62,25 @@ test('what leaves its run is counted there by its reason, and is due by nobodyâ€
   expect(row).toEqual({ answered_at: before, held_at: null })
 })
 
+test('what a run took by force, and its policy holds, is as it was before', async () => {
+  const [run] = await database.sql`
+    insert into dlq.dlq_runs (kind, status, is_forced, actor, selection, until_id, matched, matched_relation)
+    values ('retry', 'running', true, 'ann', '{}', gen_random_uuid(), 2, 'eq') returning id`
+  const row = { original_topic: 'orders', run_id: run!.id, retry_count: 3, max_retries: 4 }
+  const [dead, changed] = [
+    await insertMessageRow(database.sql, row),
+    await insertMessageRow(database.sql, { ...row, max_retries: 9 }),
+  ]
+  for (const id of [dead, changed])
+    await database.sql`insert into dlq.dlq_run_undo (run_id, message_id, status, max_retries) values (${run!.id}, ${id}, 'DEAD', 3)`
+  const stale = { answer: 'superseded', reason: null, newer_offset: 8n, newer_at: null } as const
+  await holdStale(service.sql, { ...(await claim(run!.id)), held: [dead, changed].map((id) => ({ id, ...stale })) })
+  const left = { retry_count: 3, run_id: null, next_retry_at: null }
+  expect(await readMessageRow(database.sql, dead)).toMatchObject({ status: 'DEAD', max_retries: 3, ...left })
+  // Somebody has given it another budget since.
+  expect(await readMessageRow(database.sql, changed)).toMatchObject({ status: 'PENDING', max_retries: 9, ...left })
+})
+
 test('the probe of a paused group was due by itself, and so a look makes it due again', async () => {
   const group_id = randomUUID()
   const row = { original_topic: 'orders', group_id, retry_requested: true, next_retry_at: new Date(0) }

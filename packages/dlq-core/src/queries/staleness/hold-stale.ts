@@ -1,9 +1,10 @@
 // dlq_messages: gives back what a policy holds because it is not known to be fresh. It waits for a person, and leaves its
-// run, which counts it among those that it left alone.
+// run, which counts it among those that it left alone: what the run took by force or out of the archive is as it was before.
 
 import type { Judgement } from '../../domain/staleness/staleness.ts'
 import type { BatchLease } from '../retry/batches.ts'
 import { mostSkipped } from '../runs/run-items.ts'
+import { isAsTaken } from '../runs/run-undo.ts'
 import { type Sql, toJson } from '../sql.ts'
 import { enterMessages } from './answers.ts'
 
@@ -24,19 +25,21 @@ export async function holdStale(
         as g (id uuid, answer text, reason text, newer_offset bigint, newer_at timestamptz)
     ),
     stale as materialized (
-      select m.id, m.run_id,
+      select m.id, m.run_id, u.status as former_status, u.max_retries as former_max_retries,
              m.run_id is null and (not m.retry_requested or exists (
                select from dlq.dlq_group_probes p
                where p.original_topic = m.original_topic and p.group_id = m.group_id and p.message_id = m.id)) as was_due,
              case when given.answer = 'superseded' then 'superseded' else 'staleness_unknown' end as reason
       from dlq.dlq_messages m join given using (id)
+      left join dlq.dlq_run_undo u on u.run_id = m.run_id and u.message_id = m.id and ${isAsTaken(sql, sql`m.retry_count`)}
       where m.lease_slot = (select slot from owner) and m.lease_batch = ${batch} and m.status = 'RETRYING'
       order by m.id
       for update of m
     ),
     updated as (
       update dlq.dlq_messages m set
-        status = 'PENDING', retry_count = m.retry_count - 1, next_retry_at = null, retry_requested = false, run_id = null,
+        status = coalesce(stale.former_status, 'PENDING'), max_retries = coalesce(stale.former_max_retries, m.max_retries),
+        retry_count = m.retry_count - 1, next_retry_at = null, retry_requested = false, run_id = null,
         updated_at = now(), lease_token = null, lease_until = null, lease_slot = null, lease_batch = null
       from stale where m.id = stale.id
       returning m.id

@@ -1,5 +1,6 @@
 // dlq_messages_archive and dlq_attempts_archive: moves messages there and back. message-search.ts reads them.
 
+import { storedOrigin } from '../../domain/origin/origin-state.ts'
 import { smallestId } from '../../domain/record/message-id.ts'
 import { looseIndexScan } from '../loose-index-scan.ts'
 import { isClosed } from '../routes/closed-routes.ts'
@@ -49,9 +50,12 @@ export async function archiveMessages(
   return row!.archived
 }
 
+const wanted = storedOrigin({ state: 'wanted', isHeld: true })
+
 /**
  * Moves archived messages back with their attempts, and counts that as a change of them. Every retry of an archived
- * message restores it first. They follow the state that their routes have now. Returns the ids that were in the archive.
+ * message restores it first. They follow the state that their routes have now, and originals that could not be read are
+ * looked for again. Returns the ids that were in the archive.
  */
 export async function restoreArchived(sql: Sql, ids: readonly string[]): Promise<string[]> {
   if (ids.length === 0) return []
@@ -62,5 +66,10 @@ export async function restoreArchived(sql: Sql, ids: readonly string[]): Promise
   await sql`
     update dlq.dlq_messages m set held_by_route = not m.held_by_route
     where m.id = any(${idsAsFew(sql, restored)}) and m.held_by_route <> ${isClosed(sql, 'm')}`
+  // Nor does anybody look for their originals there.
+  await sql`
+    update dlq.dlq_message_origins o set next_try_at = now() from dlq.dlq_messages m
+    where o.message_id = any(${idsAsFew(sql, restored)}) and o.next_try_at is null
+      and m.id = any(${idsAsFew(sql, restored)}) and m.id = o.message_id and m.origin_state = ${wanted}`
   return restored
 }

@@ -225,7 +225,7 @@ describe('while it runs', () => {
     const streams = Array.from({ length: 10 }, () => ask(`GET /api/v1/runs/${id}/events`, init))
     const answers = await Promise.all([...streams, ask(`GET /api/v1/runs/${id}/events`, init)])
     expect(answers.map(({ status }) => status).toSorted()).toEqual([...Array.from({ length: 10 }, () => 200), 429])
-    expect(answers.find(({ status }) => status === 429)!.headers.get('retry-after')).toBe('1')
+    expect(answers.find(({ status }) => status === 429)!.headers.get('retry-after')).toMatch(/^[1-3]$/)
     // Each comes to its end.
     await Promise.all(answers.map((answer) => answer.text()))
     expect(Date.now()).toBeGreaterThan(Date.parse(expires_at))

@@ -3,10 +3,10 @@
 import { createHash } from 'node:crypto'
 import { noteApplied } from 'dlq-core/queries/routes/routes.ts'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
-import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { connectAsService, useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow, readMessageRow } from 'dlq-testing/rows/message-rows.ts'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { answerOf, createTestApp } from '../../test-app.ts'
 import { startRetrier } from '../../test-retrier.ts'
 
@@ -72,6 +72,21 @@ describe('a decision', () => {
     expect(entry).toEqual({
       ...{ action: 'route.approved', actor: 'admin', original_topic: 'payments', dlq_topic: evil },
       ...{ before: { state: 'waiting' }, after: { state: 'approved' } },
+    })
+  })
+
+  test('stands, and is answered, where a message cannot follow it yet', async () => {
+    const held = await insertHeld()
+    const impatient = connectAsService(database.url, { DLQ_DATABASE_STATEMENT_TIMEOUT: '200ms' })
+    onTestFinished(() => impatient.end({ timeout: 5 }))
+    await database.sql.begin(async (sql) => {
+      await sql`select from dlq.dlq_messages where id = ${held} for update`
+      const body = JSON.stringify({ state: 'approved' })
+      const headers = { 'content-type': 'application/json' }
+      expect(await answerOf(createTestApp(impatient)(`PUT ${route}`, { headers, body }))).toMatchObject({
+        status: 200,
+        body: { state: 'approved', applying: true },
+      })
     })
   })
 

@@ -14,7 +14,15 @@ import { type DraftHash, keepReason, lastReasons, printDraftHash } from '../../d
 import { faultOf, isAnswerLost, type PageFault } from '../../data/faults.ts'
 import { type ExactSurvey, idempotencyKey, newKey, startRun } from '../../data/queries/runs.ts'
 import { configQuery, useMissingRole } from '../../data/session.ts'
-import { type Draft, mustType, requestText, runRequest, startWords, verbOf } from '../../domain/run-draft.ts'
+import {
+  type Draft,
+  isNumberTyped,
+  mustType,
+  requestText,
+  runRequest,
+  startWords,
+  verbOf,
+} from '../../domain/run-draft.ts'
 import { numberText } from '../../domain/words.ts'
 import styles from './draft.module.css'
 import { How } from './how.tsx'
@@ -53,7 +61,7 @@ export function DraftForm({ draft, hash, all, survey, onChange }: Props) {
   const needsReason = draft.force || draft.kind === 'delete' || draft.kind === 'purge' || production
   const needsTyping = survey.data !== undefined && mustType(draft.kind, count, production)
   const lacksReason = needsReason && reason.trim() === ''
-  const lacksNumber = needsTyping && typed.replace(/\D/g, '') !== String(count)
+  const lacksNumber = needsTyping && !isNumberTyped(typed, count)
   const start = useMutation({
     mutationKey: ['start'],
     mutationFn: () =>

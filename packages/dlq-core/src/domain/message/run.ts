@@ -7,6 +7,9 @@ import { isTemplate } from '../retry/fill-target.ts'
 import { type Status, statuses } from '../retry/message-state.ts'
 import type { MessageFilter } from './message-filter.ts'
 
+/** Why a run has ended before all of its messages. */
+export const forgottenSelection = 'an erasure took what it was asked for; it left alone what it had not taken by then'
+
 // biome-ignore format: one line
 export const runKinds = ['retry', 'redirect', 'dead', 'revive', 'delete', 'archive', 'restore', 'purge', 'edit', 'erase', 'origin'] as const
 export type RunKind = (typeof runKinds)[number]

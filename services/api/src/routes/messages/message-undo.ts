@@ -1,7 +1,7 @@
 // Takes back what somebody did to a dead letter: brings it out of the archive, or gives it the content it had before an edit.
 
 import { applyEdit, sentValue } from 'dlq-core/domain/message/edit-message.ts'
-import { decodeHeaders } from 'dlq-core/domain/record/header-json.ts'
+import { readHeaders } from 'dlq-core/domain/record/header-json.ts'
 import { editMessage, findEdit, readContent } from 'dlq-core/queries/change/message-change.ts'
 import { getMessage } from 'dlq-core/queries/reading/message-view.ts'
 import { listArchived } from 'dlq-core/queries/runs/run-messages.ts'
@@ -80,13 +80,17 @@ export const messageUndoRoutes = [
         // The token may be limited to fewer topics than that of whoever chose this target.
         if (edit.target_topic !== null && edit.target_topic !== held.target_topic)
           await refuseTarget(call, edit.target_topic)
+        const headers = edit.record_headers && readHeaders(edit.record_headers)
+        if (edit.record_headers !== null && headers === null)
+          throw new ApiError(
+            'SYS_DLQ_CONFLICT',
+            `the headers before edit ${number} cannot be read: edit the message instead`,
+          )
         const wanted = {
           key: edit.record_key,
           value: sentValue(edit),
           // What never was a record has no headers to go back to.
-          ...(edit.record_headers !== null && {
-            headers: decodeHeaders(edit.record_headers, { error_stacktrace: null }),
-          }),
+          ...(headers && { headers }),
           targetTopic: edit.target_topic,
         }
         const project = await payloads?.projectLoaded(readableValue(edit, wanted.value, held), { sql })

@@ -166,7 +166,7 @@ function createStoreDeps(
     ...{ sql, settings, routes, payloads, maxValueBytes, now },
     groups: createGroupRegister(sql, { now: monotonicNow }),
     frames: createFramesRegister(sql, { now: monotonicNow }),
-    consumers: createConsumerRegister(sql),
+    consumers: createConsumerRegister(sql, { now: monotonicNow }),
     complete: (records) => completeRecords({ ...deps, routes }, records),
     lag: createLag({ now: monotonicNow }),
     setbacks: createSetbacks(),

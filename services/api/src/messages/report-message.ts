@@ -3,6 +3,7 @@
 import { failureOf, storedFailure } from 'dlq-core/domain/failure/stored-failure.ts'
 import { fingerprint } from 'dlq-core/domain/grouping/error-fingerprint.ts'
 import { scrubFailure } from 'dlq-core/domain/masks/scrub-failure.ts'
+import { maxEncodedBytes } from 'dlq-core/domain/payload/payload-bounds.ts'
 import { encodeHeaders } from 'dlq-core/domain/record/header-json.ts'
 import { orderKey } from 'dlq-core/domain/record/order-key.ts'
 import { projectPayload } from 'dlq-core/domain/record/payload-projection.ts'
@@ -11,6 +12,8 @@ import { nextRetryAt, type RetryPolicy } from 'dlq-core/domain/retry/retry-polic
 import { admitGroups, touchGroups } from 'dlq-core/queries/groups/admit-groups.ts'
 import type { ReportedMessage } from 'dlq-core/queries/ingest/message-report.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
+import { decodeProjected } from 'dlq-core/runtime/schemas/decode-projected.ts'
+import { type PayloadReader, readableValue } from 'dlq-core/runtime/schemas/payload-reader.ts'
 
 /** The fields of a report; absent fields are unknown. */
 export type Report = {
@@ -72,6 +75,19 @@ export function toReportedMessage(
     origin_state: null,
     is_scrubbed: scrubbed?.isScrubbed ? true : null,
   }
+}
+
+/** Decodes the value of a report where it is not plain JSON, as an ingester does. */
+export async function decodeReport(
+  message: ReportedMessage,
+  { payloads, policy, sql }: { payloads: PayloadReader | null; policy: RetryPolicy; sql: Sql },
+): Promise<void> {
+  if (payloads === null || policy.payload === 'derived') return
+  const { original_topic, payload, record_value } = message
+  const value = readableValue(message, record_value, { original_topic, dlq_topic: null })
+  const readable = { ...value, part: 'value' as const }
+  const decoded = await decodeProjected(payloads, [{ readable, payload }], { maxBytes: maxEncodedBytes, sql })
+  Object.assign(message, decoded.get(0))
 }
 
 /** The error group of a report. Its original topic counts it, as if that were a DLQ topic. */

@@ -57,7 +57,7 @@ export async function adoptStored(
       ...{ id, actor: 'system', request_id: asked.by.request_id, reason: asked.reason ?? 'record: origin' },
       ...{ origin, family },
     },
-    { policy, project: payloads?.projectFor(message) },
+    { topics: message, policy, payloads },
   )
   const after = { record: 'origin', state: origin.state, fields }
   await auditMessage(sql, message, { action: 'message.adopt_origin', asked, after })

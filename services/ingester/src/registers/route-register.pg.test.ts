@@ -1,6 +1,8 @@
 // What the ingester holds: dead letters that name a topic to which their DLQ topic has no open route. And how many topics
 // and consumer groups a DLQ topic may name.
 
+import type { TopicMapping } from 'dlq-core/domain/failure/topic-names.ts'
+import type { DeadLetter } from 'dlq-core/domain/message/new-message.ts'
 import { deriveMessageId } from 'dlq-core/domain/record/message-id.ts'
 import { orderKey } from 'dlq-core/domain/record/order-key.ts'
 import type { DeadLetterRecord } from 'dlq-core/domain/record/record.ts'
@@ -13,6 +15,7 @@ import { readMessageRow } from 'dlq-testing/rows/message-rows.ts'
 import { beforeEach, expect, test } from 'vitest'
 import { storeBatch } from '../store/store-batch.ts'
 import { batchOf, recordAt, storeDeps } from '../store/test-batch.ts'
+import { createConsumerRegister } from './consumer-register.ts'
 import { createRouteRegister } from './route-register.ts'
 
 const database = useDatabase()
@@ -70,6 +73,22 @@ test('a mapping opens the route, also one that waited, and its messages are then
   expect(await read(record)).toMatchObject(scheduled)
   const [row] = await database.sql`select state, applying_since from dlq.dlq_routes`
   expect(row).toEqual({ state: 'by_mapping', applying_since: expect.any(Date) })
+})
+
+test('a mapping that a subscription brings, or takes away, counts for the next dead letters once the register has looked', async () => {
+  const mappings: TopicMapping[] = []
+  const routes = registerWith({ mappings })
+  const records = [0, 1, 2].map((offset) => claiming(offset, 'payments'))
+  await store([records[0]!], routes)
+  mappings.push({ dlq: evil, original: 'payments' })
+  await routes.refresh()
+  await store([records[1]!], routes)
+  mappings.pop()
+  await routes.refresh()
+  await store([records[2]!], routes)
+  expect(await read(records[0]!)).toMatchObject(held)
+  expect(await read(records[1]!)).toMatchObject(scheduled)
+  expect(await read(records[2]!)).toMatchObject(held)
 })
 
 test('where every route is trusted nothing is held, except what somebody has blocked', async () => {
@@ -170,6 +189,28 @@ test('a DLQ topic that names ever new consumer groups has a thousand of them, an
   const left = await read(other)
   expect(left).toMatchObject({ consumer_group: null, original_topic: 'evil' })
   expect(JSON.stringify(left!.record_headers)).toContain('made-up-9999')
+})
+
+test('a consumer group that found no room is looked up again, and has a name once there is some', async () => {
+  const names = Array.from({ length: 1000 }, (_, n) => ({ dlq_topic: evil, consumer_group: `made-up-${n}` }))
+  await database.sql`
+    insert into dlq.dlq_summary_deltas (original_topic, dlq_topic, consumer_group, status, change)
+    select 'evil', ${evil}, consumer_group, 'DEAD', 1 from unnest(${names.map((of) => of.consumer_group)}::text[]) consumer_group`
+  let now = 0
+  const consumers = createConsumerRegister(service.sql, { now: () => now })
+  const groupOf = async () => {
+    const letter = { message: { dlq_topic: evil, consumer_group: 'billing' } } as DeadLetter
+    if (!consumers.admitKnown(letter.message)) await consumers.admit([letter])
+    return letter.message.consumer_group
+  }
+  try {
+    expect(await groupOf()).toBeNull()
+  } finally {
+    await database.sql`delete from dlq.dlq_summary_deltas`
+  }
+  expect(await groupOf()).toBeNull()
+  now = 60_000
+  expect(await groupOf()).toBe('billing')
 })
 
 test('routes that are known already, and met by another process, take no place of new ones', async () => {

@@ -30,7 +30,7 @@ export type RouteRegister = {
   testOf(sql: Sql, routes: readonly Route[]): Promise<RouteTest>
   /** The database may not have what it was told: each route is looked up again. */
   forget(): void
-  /** One pass: follows decisions. */
+  /** One pass: follows decisions and mappings. */
   refresh(): Promise<{ more: false }>
 }
 
@@ -45,6 +45,8 @@ export function createRouteRegister(
   const known = new Map<string, RouteState>()
   let refreshedAt = now()
   let isFirst = true
+  /** As of the last look: those of subscriptions come and go while the ingester runs. */
+  let mappings = JSON.stringify(settings.mappings)
 
   /** The states that are remembered, and the other routes with what the configuration says about them. */
   function split(routes: readonly Route[]) {
@@ -94,7 +96,9 @@ export function createRouteRegister(
     async refresh() {
       if (isFirst && settings.mode === 'trust') await trustWaiting(sql)
       isFirst = false
-      if (now() - refreshedAt > maxSilenceMs) known.clear()
+      const before = mappings
+      mappings = JSON.stringify(settings.mappings)
+      if (mappings !== before || now() - refreshedAt > maxSilenceMs) known.clear()
       const decided = await listRecentDecisions(sql)
       refreshedAt = now()
       for (const { state, ...route } of decided) if (known.has(keyOf(route))) known.set(keyOf(route), state)

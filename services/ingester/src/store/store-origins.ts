@@ -31,7 +31,7 @@ export async function storeOrigins(
         ...{ id: message.id, actor: 'system', request_id: 'ingestion', reason: `policy record: ${record}` },
         ...{ origin: origin.row, family },
       },
-      { policy: policyOf(message), project: payloads?.projectFor(message) },
+      { topics: message, policy: policyOf(message), payloads },
     )
   }
 }

@@ -110,7 +110,7 @@ export function storeDeps(sql: Database, more: Partial<StoreDeps> = {}): StoreDe
     groups: createGroupRegister(sql, { now: () => performance.now() }),
     frames: createFramesRegister(sql, { now: Date.now }),
     routes: createRouteRegister(sql, { mappings: [], mode: 'ask', now: Date.now }),
-    consumers: createConsumerRegister(sql),
+    consumers: createConsumerRegister(sql, { now: Date.now }),
     setbacks: createSetbacks(),
     // Every record here says itself where it came from.
     complete: async (records) => [...records],

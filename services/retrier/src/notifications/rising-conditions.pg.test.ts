@@ -67,6 +67,20 @@ test('what becomes critical is said at once, to those who heard of the warning a
   ])
 })
 
+test('who heard only of what is critical hears of its end, also where it was a warning by then', async () => {
+  await route({ name: 'pager', min_severity: 'critical' })
+  await addExpiring(at(30))
+  await look(at(0))
+  await database.sql`update dlq.dlq_topic_partitions set unread_timestamp = ${at(120)}`
+  await look(at(1))
+  await database.sql`delete from dlq.dlq_topic_partitions`
+  await look(at(2))
+  expect(await sent()).toEqual([
+    ['pager', 'begin', at(0)],
+    ['pager', 'end', at(2)],
+  ])
+})
+
 test('what is critical from its beginning does not wait with the warnings of quiet hours', async () => {
   await route({ quiet: '22:00-07:00 UTC' })
   await addExpiring(at(180))

@@ -144,20 +144,37 @@ test('a route whose channel has changed gathers nothing for its former one', asy
   expect(await sent()).toEqual(['all on-call begin 2', 'all other begin 2'])
 })
 
-test('a burst that lasts is not over as soon as the last minutes are quiet', async () => {
-  await route({ digestMs: 0 })
+/** Twenty failures of one group, and looks so many minutes later. */
+async function burst() {
   await addGroup('orders.dlq.v1', { agoMs: 24 * 60 * minuteMs })
   await database.sql`
     insert into dlq.dlq_messages (id, original_topic, dlq_topic, error_message, group_id)
     select (left(dlq.uuid_floor(${now}::timestamptz)::text, 19) || right(gen_random_uuid()::text, 17))::uuid, 'orders', 'orders.dlq.v1', 'e', id
     from dlq.dlq_groups, generate_series(1, 20)`
-  const lookAfter = async (minutes: number) => {
+  return async (minutes: number) => {
     now = new Date(now.getTime() + minutes * minuteMs)
     await database.sql`update dlq.dlq_group_topics set last_seen_at = ${now}`
     await look()
   }
+}
+
+test('a burst that lasts is not over as soon as the last minutes are quiet', async () => {
+  await route({ digestMs: 0 })
+  const lookAfter = await burst()
   for (const minutes of [1, 7]) await lookAfter(minutes)
   expect(await sent()).toEqual(['all on-call begin 1'])
   await lookAfter(8)
   expect(await sent()).toEqual(['all on-call begin 1', 'all on-call end 1'])
+})
+
+test('a burst whose group gets another owner is told to that one, and its end to both', async () => {
+  for (const owner of ['billing', 'search']) await route({ name: owner, owners: [owner], types: ['group.burst'] })
+  const lookAfter = await burst()
+  await database.sql`update dlq.dlq_group_topics set owner = 'billing'`
+  await lookAfter(1)
+  await database.sql`update dlq.dlq_group_topics set owner = 'search'`
+  for (const minutes of [1, 1]) await lookAfter(minutes)
+  expect(await sent()).toEqual(['billing on-call begin 1', 'search on-call again 1'])
+  await lookAfter(15)
+  expect((await sent()).slice(2)).toEqual(['billing on-call end 1', 'search on-call end 1'])
 })

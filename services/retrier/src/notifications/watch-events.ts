@@ -98,7 +98,9 @@ function lasting(open: readonly Event[], conditions: readonly NewEvent[]) {
   const present = new Map(conditions.map((condition) => [placeOf(condition), condition]))
   const events = open.flatMap((event) => {
     const now = present.get(placeOf(event))
-    return now === undefined ? [] : [{ before: event, now: { ...event, severity: now.severity, title: now.title } }]
+    if (now === undefined) return []
+    const { severity, title, owner = null } = now
+    return [{ before: event, now: { ...event, severity, title, owner } }]
   })
   return {
     events: events.map(({ now }) => now),
@@ -123,13 +125,14 @@ export async function routeEvents(
 ): Promise<void> {
   for (const route of routes) {
     if (route.channel === except || (route.muted_until !== null && route.muted_until > now)) continue
-    const wanted = events.filter((event) => takesEvent(route, event))
+    // An end goes to all who heard of the condition: it may be less grave by then, and the route's rules others.
+    const wanted = kind === 'end' ? events : events.filter((event) => takesEvent(route, event))
     if (wanted.length === 0) continue
     const told = await lastTold(sql, { route: route.name, eventIds: wanted.map(({ id }) => id) })
     for (const event of wanted) {
       const at = told.get(event.id)
-      // An end is for those who were told of the beginning; what lasts is said again after a while, and what has become
-      // graver at once: what was told may still wait for the end of quiet hours.
+      // What lasts is said again after a while, and what has become graver at once: what was told may still wait for the
+      // end of quiet hours.
       const isDue =
         kind === 'begin'
           ? at === undefined

@@ -132,7 +132,7 @@ export async function storeComparison(
         },
         ...{ origin: row, family: copy.family },
       },
-      { policy, project: payloads?.projectFor(message) },
+      { topics: message, policy, payloads },
     )
   return { state: verdict.state, isAdopted: verdict.adopts }
 }

@@ -28,6 +28,13 @@ test('a message that never was a record is one after an edit, with its payload a
   ])
 })
 
+test('headers that say how a value is read change what is stored of it, and others do not', () => {
+  const msgpack = { payload: '{"read":"as msgpack"}', value_schema: null, decode_state: 1 }
+  const after = (headers: [string, Buffer][]) => applyEdit(before, { headers }, defaultRetryPolicy, () => msgpack).after
+  expect(after([['content-type', Buffer.from('application/msgpack')]])).toMatchObject(msgpack)
+  expect(after([['trace-id', Buffer.from('1')]])).toMatchObject({ payload: '{"a":1}', decode_state: null })
+})
+
 test('the place in the order of a key stays where the key does', () => {
   const { fields, after } = applyEdit(before, { value: Buffer.from('{"a":2}') }, defaultRetryPolicy)
   expect([fields, after]).toMatchObject([['value'], { payload: '{"a":2}', order_key: 7n }])

@@ -1,6 +1,6 @@
 // An edit: the message after it, and the fields that differ.
 
-import type { StoredDecoding } from '../payload/stored-decoding.ts'
+import { type StoredDecoding, storedPayloadHeaders } from '../payload/stored-decoding.ts'
 import { encodeHeaders, readHeaders } from '../record/header-json.ts'
 import { orderKey } from '../record/order-key.ts'
 import { projectPayload } from '../record/payload-projection.ts'
@@ -88,12 +88,18 @@ export function applyEdit(
     // From now on it is a record, even if it never was one: a null key is no key, a null value a tombstone.
     after.record_headers ??= '[]'
     after.record_value = fields.includes('value') ? wanted.value! : value
-    if (fields.includes('value')) {
-      const projected = project(wanted.value!, after.record_headers)
+    if (fields.includes('value') || isReadOtherwise(before.record_headers, after.record_headers)) {
+      const projected = project(after.record_value, after.record_headers)
       Object.assign(after, policy.payload === 'derived' ? { ...projected, payload: null } : projected)
     }
   }
   return { fields, after }
+}
+
+/** Whether the headers that say how a value is read differ. */
+function isReadOtherwise(before: string | null, after: string | null): boolean {
+  const [was, is] = [before, after].map((headers) => JSON.stringify(storedPayloadHeaders(headers)))
+  return was !== is
 }
 
 /** The value that a retry would send: for a message that never was a record, its payload. */

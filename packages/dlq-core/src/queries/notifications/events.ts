@@ -59,7 +59,7 @@ async function insertEvents(
 
 /**
  * Makes the open conditions of these types equal to those given: new ones begin, those that are missing end. Of one that
- * lasts, severity and title are kept up to date.
+ * lasts, severity, title and owner are kept up to date.
  */
 export async function noteConditions(
   sql: Sql,
@@ -73,10 +73,12 @@ export async function noteConditions(
         where now.type = e.type and now.subject = e.subject)
     returning ${columns(sql)}`
   await sql`
-    update dlq.dlq_events e set severity = now.severity, title = now.title, data = coalesce(now.data, '{}')
-    from json_to_recordset(${toJson(conditions)}::json) as now (type text, subject text, severity text, title text, data json)
+    update dlq.dlq_events e set
+      severity = now.severity, title = now.title, owner = now.owner, data = coalesce(now.data, '{}')
+    from json_to_recordset(${toJson(conditions)}::json)
+      as now (type text, subject text, severity text, title text, owner text, data json)
     where e.is_condition and e.ended_at is null and e.type = now.type and e.subject = now.subject
-      and (e.severity, e.title) is distinct from (now.severity, now.title)`
+      and (e.severity, e.title, e.owner) is distinct from (now.severity, now.title, now.owner)`
   const begun = await insertEvents(
     sql,
     conditions.map((event) => ({ ...event, id: crypto.randomUUID(), is_condition: true })),
@@ -135,11 +137,19 @@ export async function listEvents(
   return rows.map(({ place, ...row }) => ({ ...toEvent(row), place }))
 }
 
-/** Conditions that last stay. Returns how many events it deleted. */
+/**
+ * Conditions that last stay, and those that are over for as long after their end. So does that a group has come back, which
+ * would be noted once more, until somebody changes its state or it forgets its texts. Returns how many events it deleted.
+ */
 export async function forgetEvents(sql: Sql, { keptMs, now, limit }: Forgetting): Promise<number> {
+  const since = keptSince(sql, { keptMs, now })
   const result = await sql`
     delete from dlq.dlq_events where id in (
-      select id from dlq.dlq_events
-      where at < ${keptSince(sql, { keptMs, now })} and (not is_condition or ended_at is not null) order by at limit ${limit})`
+      select id from dlq.dlq_events e
+      where at < ${since} and (not is_condition or ended_at < ${since})
+        and not (type = 'group.regressed' and exists (
+          select from dlq.dlq_group_topics t join dlq.dlq_groups g on g.id = t.group_id and g.forgotten_at is null
+          where t.dlq_topic = e.dlq_topic and t.group_id = e.group_id and t.state = 'resolved' and t.state_changed_at < e.at))
+      order by at limit ${limit})`
   return result.count
 }

@@ -18,12 +18,14 @@ export type SchemaRow = {
   is_encrypted: boolean
   problem: string | null
   wanted_at: Date
+  /** As text, with microseconds. */
+  known_at: string | null
 }
 
 function schemaColumns(sql: Sql) {
   return sql`
     s.id, s.registry, s.id_kind, s.schema_id, s.state, s.type, s.name, s.definition, s.schema_references, s.is_encrypted, s.problem,
-    s.wanted_at`
+    s.wanted_at, s.known_at::text as known_at`
 }
 
 /** Those of the schemas that have a row. */
@@ -39,6 +41,19 @@ export async function findSchemasByNumber(sql: Sql, numbers: readonly number[]):
   if (numbers.length === 0) return []
   return sql<SchemaRow[]>`
     select ${schemaColumns(sql)} from dlq.dlq_schemas s where s.id = any(${sql.array([...numbers])}::int[])`
+}
+
+/** Those of the schemas that were asked for again since the caller read them as known. */
+export async function findSchemasKnownAnew(
+  sql: Sql,
+  read: readonly Pick<SchemaRow, 'id' | 'known_at'>[],
+): Promise<SchemaRow[]> {
+  if (read.length === 0) return []
+  return sql<SchemaRow[]>`
+    select ${schemaColumns(sql)}
+    from json_to_recordset(${JSON.stringify(read)}::json) as read (id int, known_at timestamptz)
+    join dlq.dlq_schemas s using (id)
+    where s.known_at is distinct from read.known_at`
 }
 
 /** Strangers invent ids: of each registry this many may be unknown at a time. */

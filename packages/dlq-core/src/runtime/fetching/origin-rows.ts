@@ -1,15 +1,17 @@
 // The rows and the edit that a comparison with an original becomes: the same in the ingester, the retrier and the API.
 
 import { failureHeadersOf } from '../../domain/failure/strip-failure-headers.ts'
-import { applyEdit, type ProjectValue } from '../../domain/message/edit-message.ts'
+import { applyEdit } from '../../domain/message/edit-message.ts'
 import type { Comparison, Copy, FetchedOriginal } from '../../domain/origin/compare-origin.ts'
 import { storedOrigin } from '../../domain/origin/origin-state.ts'
 import { decodeHeaders, encodeHeaders, readHeaders } from '../../domain/record/header-json.ts'
 import type { Header } from '../../domain/record/record.ts'
+import type { MessageTopics } from '../../domain/retry/effective-policy.ts'
 import type { RetryPolicy } from '../../domain/retry/retry-policy.ts'
 import { editMessage, readContent } from '../../queries/change/message-change.ts'
 import { type NewOrigin, noteAdopted } from '../../queries/origin/origins.ts'
 import type { Sql } from '../../queries/sql.ts'
+import { type PayloadReader, readableValue } from '../schemas/payload-reader.ts'
 
 /** A record that could not be read is looked for again after these times. */
 const retryWaitsMs = [60_000, 5 * 60_000, 30 * 60_000]
@@ -57,12 +59,14 @@ export type Adopting = {
 export async function adoptOrigin(
   sql: Sql,
   { id, actor, reason, request_id, origin, family }: Adopting,
-  { policy, project }: { policy: RetryPolicy; project: ProjectValue | undefined },
+  { topics, policy, payloads }: { topics: MessageTopics; policy: RetryPolicy; payloads: PayloadReader | null },
 ): Promise<readonly string[]> {
   const content = await readContent(sql, id)
   const copied = readHeaders(content.record_headers ?? '[]', { error_stacktrace: content.error_stacktrace }) ?? []
   const headers: Header[] = [...decodeHeaders(origin.record_headers ?? '[]'), ...failureHeadersOf(copied, family)]
   const wanted = { key: origin.record_key, value: origin.record_value, headers }
+  const readable = readableValue({ record_headers: encodeHeaders(headers) }, wanted.value, topics)
+  const project = await payloads?.projectLoaded(readable, { sql })
   const { fields, after } = applyEdit(content, wanted, policy, project)
   if (fields.length > 0) await editMessage(sql, { id, actor, reason, request_id, fields, after })
   await noteAdopted(sql, { id, stored: storedOrigin({ state: 'same', isHeld: false }) })

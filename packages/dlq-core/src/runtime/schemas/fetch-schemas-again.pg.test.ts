@@ -54,6 +54,15 @@ describe('an id that means another schema by now', () => {
     expect(fetching.registry.asked).toHaveLength(2)
   })
 
+  test('is read with the other, also by a service that knows the old one, where a value fits both', async () => {
+    const { read, aMinuteLater } = await reader()
+    fetching.registry.answer('/schemas/ids/1', { schema: old.replace('"n"', '"m"') })
+    await database.sql`update dlq.dlq_schemas set recheck_at = now()`
+    await parts().fetchSchemas()
+    aMinuteLater()
+    expect(await read(Buffer.from([0, 0, 0, 0, 1, 2]))).toMatchObject({ json: '{"m":1}' })
+  })
+
   test.each([
     ['missing', (response: ServerResponse) => response.writeHead(404).end('{"error_code":40403}'), null],
     ['away', (response: ServerResponse) => response.writeHead(503).end(), true],

@@ -41,8 +41,10 @@ export type PayloadReader = KeyEncoder & {
   settle(refs: readonly SchemaRef[], options: { waitMs: number }): Promise<void>
   /** In the order of `readables`. Larger values than `maxBytes` are not decoded. */
   readAll(readables: readonly Readable[], options: ReadOptions): Promise<Reading[]>
-  /** What is stored of a value of these topics, as far as its schema is in memory: the one before an edit is. */
+  /** What is stored of a value of these topics, as far as its schema is in memory. */
   projectFor(topics: MessageTopics): ProjectValue
+  /** The same, once the schema of this value was looked up, or noted as wanted. */
+  projectLoaded(readable: Readable, options: { sql: Sql }): Promise<ProjectValue>
   /** Waits a moment for a schema that somebody has just asked for. */
   readOne(readable: Readable, options: { maxBytes: number; waitMs: number }): Promise<Reading>
 }
@@ -79,6 +81,7 @@ export function createPayloadReader({
     { maxBytes, budgetMs = Number.POSITIVE_INFINITY, ...age }: ReadOptions,
   ): Promise<Reading[]> {
     const until = performance.now() + budgetMs
+    await source.follow({ sql: age.sql })
     const read = ({ bytes, part, headers, topics }: Readable, note: (ref: SchemaRef) => void) =>
       readPayload(bytes, {
         ...{ part, headers, plan: planOf(topics) },
@@ -90,22 +93,23 @@ export function createPayloadReader({
         },
       })
     const awaited = new Map<number, SchemaRef[]>()
-    let readings = readables.map((readable, at) => {
+    const readings = readables.map((readable, at) => {
       const refs: SchemaRef[] = []
       const reading = read(readable, (ref) => refs.push(ref))
       if (refs.length > 0) awaited.set(at, refs)
       return reading
     })
-    const again = (isAsked: (at: number) => boolean) =>
-      readings.map((reading, at) => (isAsked(at) ? read(readables[at]!, () => {}) : reading))
-    if (awaited.size > 0) {
-      await source.load([...awaited.values()].flat(), age)
-      readings = again((at) => awaited.has(at))
-    }
-    const misfits = readings.map(misfitOf)
-    const doubted = misfits.filter((ref) => ref !== null)
-    if (doubted.length === 0 || !(await source.doubt(doubted, { sql: age.sql }))) return readings
-    return again((at) => misfits[at] !== null)
+    if (awaited.size > 0) await source.load([...awaited.values()].flat(), age)
+    for (const at of awaited.keys()) readings[at] = read(readables[at]!, () => {})
+    const misfits = readings.map(misfitOf).filter((ref) => ref !== null)
+    if (misfits.length > 0) await source.doubt(misfits, { sql: age.sql })
+    return readings
+  }
+
+  const projectFor: PayloadReader['projectFor'] = (topics) => (value, headers) => {
+    const readable = readableValue({ record_headers: headers }, value, topics)
+    const context = { ...readable, plan: planOf(topics), schemaOf, maxBytes: maxEncodedBytes }
+    return storedDecoding(readPayload(value, context), true)
   }
 
   /** The schema that a value names and does not fit: its id may mean another one by now. */
@@ -125,6 +129,7 @@ export function createPayloadReader({
     async settle(refs, { waitMs }) {
       const until = monotonicNow() + waitMs
       const ofDatabase = refs.filter(({ kind }) => kind !== 'file')
+      await source.follow()
       for (;;) {
         await source.load(ofDatabase, { maxAgeMs: pollMs })
         if (!ofDatabase.some((ref) => mayCome(schemaOf(ref))) || monotonicNow() >= until) return
@@ -133,10 +138,10 @@ export function createPayloadReader({
     },
     readAll,
     ...createKeyEncoder({ sql, schemas, planOf, source, schemaOf }),
-    projectFor: (topics) => (value, headers) => {
-      const readable = readableValue({ record_headers: headers }, value, topics)
-      const context = { ...readable, plan: planOf(topics), schemaOf, maxBytes: maxEncodedBytes }
-      return storedDecoding(readPayload(value, context), true)
+    projectFor,
+    async projectLoaded(readable, { sql }) {
+      await readAll([readable], { maxBytes: maxEncodedBytes, sql })
+      return projectFor(readable.topics)
     },
     async readOne(readable, { maxBytes, waitMs }) {
       const until = monotonicNow() + waitMs

@@ -1,13 +1,14 @@
 // The schemas as a service knows them: in memory, from dlq_schemas. It asks no registry; what nobody has asked for yet it
 // notes there, and fetch-schemas.ts of an ingester or retrier asks.
 
-import { createCodec, type SchemaDefinition } from '../../domain/payload/create-codec.ts'
+import { createCodec } from '../../domain/payload/create-codec.ts'
 import type { SchemaEntry, SchemaOf } from '../../domain/payload/read-payload.ts'
 import type { SchemaRef } from '../../domain/payload/schema-frames.ts'
 import {
   doubtSchemas,
   findSchemas,
   findSchemasByNumber,
+  findSchemasKnownAnew,
   type SchemaRow,
   wantSchemas,
 } from '../../queries/schemas/schemas.ts'
@@ -20,30 +21,35 @@ export type SchemaSource = {
   /** Reads those that are not known, unless that was done within `maxAgeMs`. What has no row gets one. */
   load(refs: readonly SchemaRef[], options?: { maxAgeMs?: number; sql?: Sql }): Promise<void>
   loadNumbered(numbers: readonly number[]): Promise<void>
-  /**
-   * Of known schemas that a value does not fit: has them asked for again, and reads whether they have another meaning
-   * already, once a minute each. Returns whether one has.
-   */
-  doubt(refs: readonly SchemaRef[], options?: { sql?: Sql | undefined }): Promise<boolean>
+  /** Reads again, every few seconds, those known schemas that have another meaning by now. */
+  follow(options?: { sql?: Sql | undefined }): Promise<void>
+  /** Has known schemas asked for again that a value does not fit, once a minute each. */
+  doubt(refs: readonly SchemaRef[], options?: { sql?: Sql | undefined }): Promise<void>
 }
 
 const defaultAgeMs = 1000
+const followEveryMs = 5000
 const doubtEveryMs = 60_000
 /** Compiled schemas take some 100 KB each at most. */
 const maxRemembered = 1000
 
-export function createSchemaSource({ sql: pool, now }: { sql: Sql; now: () => number }): SchemaSource {
-  /** `entry` is null where there is no row, because too many schemas of the registry are unknown. */
-  const byRef = new Map<string, { entry: SchemaEntry | null; readAt: number; doubtedAt?: number }>()
-  const byNumber = new Map<number, SchemaEntry>()
+/** `knownAt`: as the database has it, to tell whether it was asked for again. */
+type Remembered = { entry: SchemaEntry | null; knownAt: string | null; readAt: number; doubtedAt?: number }
 
-  function remember(key: string, entry: SchemaEntry | null): void {
+export function createSchemaSource({ sql: pool, now }: { sql: Sql; now: () => number }): SchemaSource {
+  /** The entry is null where there is no row, because too many schemas of the registry are unknown. */
+  const byRef = new Map<string, Remembered>()
+  const byNumber = new Map<number, SchemaEntry>()
+  let followedAt = now()
+
+  function remember(key: string, row: SchemaRow | null): void {
     if (byRef.size >= maxRemembered) {
       byRef.clear()
       byNumber.clear()
     }
-    byRef.set(key, { entry, readAt: now() })
-    if (entry !== null && entry.number !== null) byNumber.set(entry.number, entry)
+    const entry = row && entryOf(row)
+    byRef.set(key, { entry, knownAt: row?.known_at ?? null, readAt: now() })
+    if (row !== null) byNumber.set(row.id, entry!)
   }
 
   function isStale(ref: SchemaRef, maxAgeMs: number): boolean {
@@ -64,32 +70,31 @@ export function createSchemaSource({ sql: pool, now }: { sql: Sql; now: () => nu
         await wantSchemas(sql, fresh)
         rows.push(...(await findSchemas(sql, fresh)))
       }
-      const entries = new Map(rows.map((row) => [keyOf(refOf(row)), entryOf(row)]))
-      for (const key of stale.keys()) remember(key, entries.get(key) ?? null)
+      const rowOf = new Map(rows.map((row) => [keyOf(refOf(row)), row]))
+      for (const key of stale.keys()) remember(key, rowOf.get(key) ?? null)
     },
     async loadNumbered(numbers) {
       const missing = [...new Set(numbers)].filter((number) => byNumber.get(number)?.state !== 'known')
-      for (const row of await findSchemasByNumber(pool, missing)) remember(keyOf(refOf(row)), entryOf(row))
+      for (const row of await findSchemasByNumber(pool, missing)) remember(keyOf(refOf(row)), row)
+    },
+    async follow({ sql = pool } = {}) {
+      if (now() - followedAt < followEveryMs) return
+      followedAt = now()
+      const known = [...byRef.values()].flatMap(({ entry, knownAt }) =>
+        entry?.state === 'known' && entry.number !== null ? [{ id: entry.number, known_at: knownAt }] : [],
+      )
+      for (const row of await findSchemasKnownAnew(sql, known)) remember(keyOf(refOf(row)), row)
     },
     async doubt(refs, { sql = pool } = {}) {
-      const doubted = new Map<number, SchemaDefinition>()
+      const doubted = new Set<number>()
       for (const ref of refs) {
         const found = byRef.get(keyOf(ref))
-        if (found?.entry?.state !== 'known' || found.entry.number === null || !('definition' in found.entry.source))
-          continue
+        if (found?.entry?.state !== 'known' || found.entry.number === null) continue
         if (found.doubtedAt !== undefined && now() - found.doubtedAt < doubtEveryMs) continue
         found.doubtedAt = now()
-        doubted.set(found.entry.number, found.entry.source)
+        doubted.add(found.entry.number)
       }
-      if (doubted.size === 0) return false
-      await doubtSchemas(sql, [...doubted.keys()])
-      const changed = (await findSchemasByNumber(sql, [...doubted.keys()])).filter((row) => {
-        const source = doubted.get(row.id)!
-        const references = JSON.stringify(JSON.parse(row.schema_references ?? '[]'))
-        return row.definition !== source.definition || references !== JSON.stringify(source.references)
-      })
-      for (const row of changed) remember(keyOf(refOf(row)), entryOf(row))
-      return changed.length > 0
+      if (doubted.size > 0) await doubtSchemas(sql, [...doubted])
     },
   }
 }

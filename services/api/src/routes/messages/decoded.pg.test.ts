@@ -101,6 +101,16 @@ describe('a message', () => {
     expect(await detailOf(id)).toMatchObject({ payload: { a: 1 }, decoding: { format: null, compression: 'gzip' } })
   })
 
+  test('that an application reports is stored decoded', async () => {
+    const number = await knownSchema()
+    const body = { original_topic: 'orders', error_message: 'e', value: { base64: avro.toString('base64') } }
+    const init = { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
+    const { status, body: made } = await answerOf(request('POST /api/v1/dlq/messages', init))
+    expect(status).toBe(201)
+    const row = await readMessageRow(database.sql, (made as { id: string }).id)
+    expect(row).toMatchObject({ payload: shown, value_schema: number, decode_state: 1 })
+  })
+
   test.each(['{"a":"b"}', '[["a",5]]', '["a"]', '[["a",{"base64":5}]]', '[["a",{"column":"b"}]]', 'null'])(
     'whose headers SQL has written as %s is shown without them, says so, and takes others',
     async (json) => {
@@ -251,6 +261,18 @@ describe('an edit of what was decoded', () => {
       body: { payload: { a: 2 } },
     })
     expect(await edit(id, { patch: [], value: { json: 1 } }, null)).toMatchObject({ status: 400 })
+  })
+
+  test('to bytes whose schema this process has not met yet is decoded, or waits for the schema', async () => {
+    const number = await knownSchema()
+    const id = await insert(Buffer.from('{"a":1}'), { payload: { a: 1 } })
+    expect(await edit(id, { value: { base64: avro.toString('base64') } })).toMatchObject({ status: 200 })
+    const decoded = { payload: shown, value_schema: number, decode_state: 1 }
+    expect(await readMessageRow(database.sql, id)).toMatchObject(decoded)
+    const unknown = orderBytes(6, 'order-1', 42)
+    expect(await edit(id, { value: { base64: unknown.toString('base64') } })).toMatchObject({ status: 200 })
+    const waiting = { payload: null, value_schema: expect.any(Number), decode_state: 2 }
+    expect(await readMessageRow(database.sql, id)).toMatchObject(waiting)
   })
 
   test('may be undone', async () => {

@@ -1,10 +1,12 @@
 // One dead letter, changed: retried, given up, revived, edited, deleted.
 
-import { applyEdit, projectJson, type Wanted } from 'dlq-core/domain/message/edit-message.ts'
+import { applyEdit, projectJson, sentValue, type Wanted } from 'dlq-core/domain/message/edit-message.ts'
+import { encodeHeaders } from 'dlq-core/domain/record/header-json.ts'
 import { jsonPatchSchema } from 'dlq-core/domain/record/json-patch.ts'
 import { deleteMessages } from 'dlq-core/queries/change/delete-messages.ts'
 import { editMessage, type HeldMessage, readContent, writeSchedule } from 'dlq-core/queries/change/message-change.ts'
 import { getMessage, type MessageView } from 'dlq-core/queries/reading/message-view.ts'
+import { readableValue } from 'dlq-core/runtime/schemas/payload-reader.ts'
 import * as v from 'valibot'
 import { requireTag } from '../../answers/entity-tag.ts'
 import { refuseTarget } from '../../fleet/refuse-target.ts'
@@ -247,7 +249,10 @@ export const messageChangeRoutes = [
           ...(body.target_topic !== undefined && { targetTopic: body.target_topic }),
         }
         const policy = policies.policyOf(message)
-        const project = payloads?.projectFor(message) ?? projectJson
+        const record_headers = wanted.headers ? encodeHeaders(wanted.headers) : content.record_headers
+        const value = wanted.value === undefined ? sentValue(content) : wanted.value
+        const readable = readableValue({ record_headers }, value, message)
+        const project = (await payloads?.projectLoaded(readable, { sql })) ?? projectJson
         const { fields, after } = applyEdit(content, wanted, policy, encoded?.projectWith(project) ?? project)
         if (fields.length > 0) {
           requireEditable(message)

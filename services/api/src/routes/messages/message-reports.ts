@@ -12,7 +12,7 @@ import { refuseGuessedKey } from '../../masks/refuse-hidden.ts'
 import { auditMessage } from '../../messages/change-message.ts'
 import { bytesOf, contentInput, headersInput, headersOf, wellFormed } from '../../messages/message-content.ts'
 import { exampleMessage } from '../../messages/message-json.ts'
-import { groupOfReport, type Report, toReportedMessage } from '../../messages/report-message.ts'
+import { decodeReport, groupOfReport, type Report, toReportedMessage } from '../../messages/report-message.ts'
 import { keyHeader, type Made, madeBefore, makeOnce, replayedHeader } from '../../request/make-once.ts'
 import { letOthers } from '../../request/read-request.ts'
 import { instant, maxRetries, topicName } from '../../request/request-schemas.ts'
@@ -92,7 +92,7 @@ export const messageReportRoutes = [
       },
       faults: ['SYS_DLQ_CONFLICT', 'SYS_DLQ_FORBIDDEN'],
     },
-    async ({ c, sql, now, access, sight, by, policies, dlqPatterns, headers, body, exactJson }) => {
+    async ({ c, sql, now, access, sight, by, policies, payloads, dlqPatterns, headers, body, exactJson }) => {
       const { original_topic: topic } = body
       refuseForeignTopic(access.topics, topic)
       if (body.key && access.payloads !== 'full')
@@ -126,6 +126,7 @@ export const messageReportRoutes = [
         now: now(),
         random: Math.random(),
       })
+      await decodeReport(message, { payloads, policy, sql })
       const { consumer_group } = message
       if (consumer_group !== null && !(await mayReportConsumer(sql, { original_topic: topic, consumer_group })))
         message.consumer_group = null

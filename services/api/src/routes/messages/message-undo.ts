@@ -1,7 +1,6 @@
 // Takes back what somebody did to a dead letter: brings it out of the archive, or gives it the content it had before an edit.
 
 import { applyEdit, sentValue } from 'dlq-core/domain/message/edit-message.ts'
-import { maxEncodedBytes } from 'dlq-core/domain/payload/payload-bounds.ts'
 import { readHeaders } from 'dlq-core/domain/record/header-json.ts'
 import { editMessage, findEdit, readContent } from 'dlq-core/queries/change/message-change.ts'
 import { getMessage } from 'dlq-core/queries/reading/message-view.ts'
@@ -94,14 +93,8 @@ export const messageUndoRoutes = [
           ...(headers && { headers }),
           targetTopic: edit.target_topic,
         }
-        // Its schema may be another than the present value's.
-        await payloads?.readAll([readableValue(edit, wanted.value, held)], { maxBytes: maxEncodedBytes, sql })
-        const { fields, after } = applyEdit(
-          await readContent(sql, id),
-          wanted,
-          policies.policyOf(held),
-          payloads?.projectFor(held),
-        )
+        const project = await payloads?.projectLoaded(readableValue(edit, wanted.value, held), { sql })
+        const { fields, after } = applyEdit(await readContent(sql, id), wanted, policies.policyOf(held), project)
         if (fields.length > 0) {
           requireEditable(held)
           const { actor, request_id } = by

@@ -6,10 +6,7 @@ import { originStateOf } from '../origin/origin-state.ts'
 import { isTemplate } from '../retry/fill-target.ts'
 import { type Status, statuses } from '../retry/message-state.ts'
 import type { MessageFilter } from './message-filter.ts'
-
-// biome-ignore format: one line
-export const runKinds = ['retry', 'redirect', 'dead', 'revive', 'delete', 'archive', 'restore', 'purge', 'edit', 'erase', 'origin'] as const
-export type RunKind = (typeof runKinds)[number]
+import { type RunKind, unlimitedKinds } from './run-kinds.ts'
 
 /** `cancelling`: nothing more is claimed, and the run gives back the messages that it did not send. */
 export const runStatuses = ['queued', 'running', 'paused', 'cancelling', 'completed', 'cancelled', 'failed'] as const
@@ -94,15 +91,6 @@ export function canBeForced(kind: RunKind): boolean {
 export function canPatch(kind: RunKind): boolean {
   return kind === 'edit' || isSent(kind)
 }
-
-/** Kinds that accept archived messages. A message is restored before it is sent. */
-export const archiveKinds: readonly RunKind[] = ['retry', 'redirect', 'restore', 'purge', 'erase']
-
-/** Kinds that are about the archive alone. */
-export const archiveOnlyKinds: readonly RunKind[] = ['restore', 'purge']
-
-/** They reach what the archive keeps of all topics, so only those who may see all topics may ask for them. */
-const unlimitedKinds: readonly RunKind[] = ['archive', 'purge', 'erase']
 
 /** Why somebody who is limited to the topics may not have such a run; null where they may. `scope` null: all topics. */
 export function beyondScope(

@@ -1,6 +1,7 @@
 // dlq_runs: the bulk runs and their progress.
 
-import type { RunCounts, RunKind, RunStatus } from '../../domain/message/run.ts'
+import type { RunCounts, RunStatus } from '../../domain/message/run.ts'
+import type { RunKind } from '../../domain/message/run-kinds.ts'
 import { exactTime, type TimePlace } from '../exact-time.ts'
 import type { Sql } from '../sql.ts'
 import type { TopicScope } from '../topic-scope.ts'

@@ -14,7 +14,15 @@ import { type DraftHash, keepReason, lastReasons, printDraftHash } from '../../d
 import { faultOf, isAnswerLost, type PageFault } from '../../data/faults.ts'
 import { type ExactSurvey, idempotencyKey, newKey, startRun } from '../../data/queries/runs.ts'
 import { configQuery, useMissingRole } from '../../data/session.ts'
-import { type Draft, mustType, requestText, runRequest, startWords, verbOf } from '../../domain/run-draft.ts'
+import {
+  type Draft,
+  mustType,
+  requestText,
+  roleOfKind,
+  runRequest,
+  startWords,
+  verbOf,
+} from '../../domain/run-draft.ts'
 import { numberText } from '../../domain/words.ts'
 import styles from './draft.module.css'
 import { How } from './how.tsx'
@@ -35,7 +43,8 @@ export function DraftForm({ draft, hash, all, survey, onChange }: Props) {
   const [reason, setReason] = useState(hash.reason)
   const [typed, setTyped] = useState('')
   const [asked, setAsked] = useState(false)
-  const refusal = useMissingRole('sys_operator')
+  const needed = roleOfKind(draft.kind)
+  const refusal = useMissingRole(needed.role, needed)
   const config = useQuery(configQuery)
   // An installation that does not say which it is may be that of production.
   const production = config.data === undefined ? config.isError : /^prod/i.test(config.data.environment ?? '')

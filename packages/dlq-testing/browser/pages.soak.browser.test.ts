@@ -305,13 +305,14 @@ test('what was said of before and after in the audit keeps its digits', async ()
 })
 
 test('a group whose automatic retries are paused says why, and is resumed from its page', async () => {
-  const { original } = await ownTopic('group-paused')
+  const { original, dlq } = await ownTopic('group-paused')
   const [{ group_id }] = await console_.sql<[{ group_id: string }]>`
     select group_id from dlq.dlq_messages where original_topic = ${original}`
   await console_.sql`
     insert into dlq.dlq_group_pauses (original_topic, group_id, reason, probe_at)
     values (${original}, ${group_id}, '20 of these came back', now() + interval '1 hour')`
-  const page = await console_.open(`/groups/${group_id}`)
+  const page = await console_.open(`/groups?dlq_topic=${dlq}`)
+  await page.getByRole('link', { name: 'retries paused' }).click()
   await page.getByText(`Automatic retries to ${original} are paused since`).waitFor()
   await page.getByText('20 of these came back').waitFor()
   await page.getByRole('button', { name: `Resume retries to ${original}…` }).click()

@@ -83,6 +83,7 @@ export function EditPage() {
     const failed = [detail, value, key, decoded].filter(({ error }) => error !== null)
     return Promise.all(failed.map((query) => query.refetch()))
   }
+  const unchangeable = base === null ? null : whyUnchangeable(base.message)
   const stored = base?.stored.value ?? ''
   const oneLine = cameOnOneLine(stored)
   return (
@@ -119,13 +120,7 @@ export function EditPage() {
         </>
       ) : (
         <>
-          {base.message.status === 'RESOLVED' || base.message.status === 'RETRYING' ? (
-            <Notice>
-              {base.message.status === 'RESOLVED'
-                ? 'It was sent: what was sent cannot be changed any more.'
-                : 'It is being sent: it can be changed once that is settled.'}
-            </Notice>
-          ) : null}
+          {unchangeable === null ? null : <Notice>{unchangeable}</Notice>}
           {base.stored.value === null && base.whyFile === null ? (
             <Notice look="plain">The record has no value. What is typed here gives it one.</Notice>
           ) : null}
@@ -153,6 +148,12 @@ export function EditPage() {
       )}
     </>
   )
+}
+
+function whyUnchangeable({ status, erased_at }: MessageDetail): string | null {
+  if (erased_at !== null) return 'It was erased: nothing of it is left to change.'
+  if (status === 'RESOLVED') return 'It was sent: what was sent cannot be changed any more.'
+  return status === 'RETRYING' ? 'It is being sent: it can be changed once that is settled.' : null
 }
 
 /** As it is stored, as far as it can be typed. */

@@ -11,6 +11,7 @@ import { faultOf } from '../../data/faults.ts'
 import { useSlow } from '../../data/live.ts'
 import { useMessage } from '../../data/queries/content/masked.ts'
 import { bytesQuery, jsonValueQuery, type MessageDetail } from '../../data/queries/messages.ts'
+import { whyNotChanged } from '../../domain/message-words.ts'
 import { decodingText, isWrittenBySchema } from '../../domain/payload/decoding.ts'
 import { type EditDraft, headerCells, keyCell } from '../../domain/payload/edit-draft.ts'
 import { toBase64 } from '../../domain/payload/hex.ts'
@@ -83,7 +84,7 @@ export function EditPage() {
     const failed = [detail, value, key, decoded].filter(({ error }) => error !== null)
     return Promise.all(failed.map((query) => query.refetch()))
   }
-  const unchangeable = base === null ? null : whyUnchangeable(base.message)
+  const unchangeable = base === null ? null : whyNotChanged(base.message)
   const stored = base?.stored.value ?? ''
   const oneLine = cameOnOneLine(stored)
   return (
@@ -148,12 +149,6 @@ export function EditPage() {
       )}
     </>
   )
-}
-
-function whyUnchangeable({ status, erased_at }: MessageDetail): string | null {
-  if (erased_at !== null) return 'It was erased: nothing of it is left to change.'
-  if (status === 'RESOLVED') return 'It was sent: what was sent cannot be changed any more.'
-  return status === 'RETRYING' ? 'It is being sent: it can be changed once that is settled.' : null
 }
 
 /** As it is stored, as far as it can be typed. */

@@ -48,7 +48,9 @@ export type Action<Options> = (session: Session, args: readonly string[], option
 
 /** Opens a session for each call and reports the exit code. */
 export function onCall<Options extends CommonOptions>(command: Command, act: Action<Options>): void {
+  refuseRepeats(command)
   command.action(async (..._parsed: unknown[]) => {
+    refuseEmpty(command)
     const { terminal, report } = runtimeOf(command)
     const options = command.opts<Options>()
     const args = command.processedArgs.flat().filter((arg): arg is string => typeof arg === 'string')
@@ -60,6 +62,23 @@ export function onCall<Options extends CommonOptions>(command: Command, act: Act
     })
     report(typeof result === 'number' ? result : 0)
   })
+}
+
+/** The last of two values would count, and the one before be lost without a word. */
+function refuseRepeats(command: Command): void {
+  for (const option of command.options.filter(({ required, optional }) => required || optional)) {
+    let isGiven = false
+    command.on(`option:${option.name()}`, () => {
+      if (isGiven) command.error(`error: option '${option.flags}' is given twice`)
+      isGiven = true
+    })
+  }
+}
+
+/** As `"$ID"` is in a script where nothing has set it. */
+function refuseEmpty(command: Command): void {
+  const empty = command.registeredArguments.find((_, at) => [command.processedArgs[at]].flat().includes(''))
+  if (empty !== undefined) command.error(`error: argument '${empty.name()}' is empty`)
 }
 
 export type Runtime = { terminal: Terminal; report(exitCode: number): void }

@@ -230,7 +230,7 @@ test('exit codes say who is to blame', async () => {
   expect(await run('dlq ls --limit many')).toMatchObject({ code: 64 })
   expect(await run('dlq nothing')).toMatchObject({ code: 64 })
   // What only the API knows to be wrong is wrong use, too.
-  for (const wrong of ['ls --from yesterday', 'ls --limit 5000', 'show 4711', 'groups --state closed'])
+  for (const wrong of ['ls --from yesterday', 'ls --partition 1.5', 'show 4711', 'groups --state closed'])
     expect(await run(`dlq ${wrong}`), wrong).toMatchObject({ code: 64, stdout: '' })
 })
 

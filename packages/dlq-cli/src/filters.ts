@@ -9,6 +9,9 @@ export type Filter = Omit<Query, 'status' | 'cursor' | 'limit' | 'sort'> & {
   status?: ('PENDING' | 'RETRYING' | 'RESOLVED' | 'DEAD')[]
 }
 
+/** In ms since 1970. */
+type Clock = () => Promise<number>
+
 const statuses = ['PENDING', 'RETRYING', 'RESOLVED', 'DEAD'] as const
 
 /** Name in the API, argument, text. */
@@ -47,27 +50,24 @@ export function withFilters(command: Command, { isLive = false } = {}): Command 
 }
 
 /** What the options filter by, with relative times as they are now; an empty object if they filter by nothing. */
-export function filterOf(options: Record<string, unknown>): Filter {
-  const now = Date.now()
+export async function filterOf(options: Record<string, unknown>, { now }: { now: Clock }): Promise<Filter> {
   const named = [...filters.map(([name]) => name), 'status', 'archived'].map((name) => [
     name,
     options[name.replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase())],
   ])
   const given = named.filter(([, value]) => value !== undefined)
-  return Object.fromEntries(
-    given.map(([name, value]) => [
-      name,
-      times.has(name as string) ? momentOf(String(name), String(value), now) : value,
-    ]),
-  ) as Filter
+  const filter: Record<string, unknown> = {}
+  for (const [name, value] of given as [string, unknown][])
+    filter[name] = times.has(name) ? await momentOf(name, String(value), now) : value
+  return filter as Filter
 }
 
 /** `-24h` as the console has it. What is no relative time is the API's to judge. */
-function momentOf(name: string, text: string, now: number): string {
+async function momentOf(name: string, text: string, now: Clock): Promise<string> {
   if (durationMs(text) !== null)
     throw new CliError(exitCodes.usage, `--${name.replaceAll('_', '-')}: ${text} ago is -${text}`)
   const ms = /^-\d{1,6}[smhd]$/.test(text) ? durationMs(text.slice(1)) : null
-  return ms === null ? text : new Date(now - ms).toISOString()
+  return ms === null ? text : new Date((await now()) - ms).toISOString()
 }
 
 function readStatuses(text: string): Filter['status'] {
@@ -84,6 +84,14 @@ export function readNumber(text: string): number {
   if (text.trim() === '' || !Number.isFinite(number) || number < 0)
     throw new InvalidArgumentError('It must be a number, at least 0.')
   return number
+}
+
+/** Reads how many items of a list are wanted. */
+export function readLimit(text: string): number {
+  const limit = readNumber(text)
+  if (!Number.isSafeInteger(limit) || limit < 1)
+    throw new InvalidArgumentError('It must be a whole number, at least 1.')
+  return limit
 }
 
 /** Reads the time of an option in ms, from `least` to `most`. `such` is an example of one. */

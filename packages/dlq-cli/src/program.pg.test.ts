@@ -82,6 +82,20 @@ test.each(['ls --limit', 'replay --all --rate', 'replay --all --canary', 'drop -
   },
 )
 
+test.each([
+  ['show', '', "argument 'id' is empty"],
+  ['drop', '', '--reason', 'x', "argument 'ids' is empty"],
+  ['drop', '--topic', 'a', '--topic', 'b', '--reason', 'x', "option '--topic <name>' is given twice"],
+  ['drop', '--topic', 'a', '--reason', ' ', '--yes', 'say why: --reason'],
+  ['replay', '--topic', 'a', '--force', '--reason', '', '--yes', 'say why: --reason'],
+  ['replay', '--all', '--canary', '0', '--yes', 'canary.first: must be at least 1'],
+  ['ls', '--limit', '0', 'It must be a whole number, at least 1'],
+  ['runs', '--limit', '1.5', 'It must be a whole number, at least 1'],
+])('%s %s … is wrong use, and says why', async (...line) => {
+  const said = line.pop()
+  expect(await cli.run(line)).toMatchObject({ code: 64, stderr: expect.stringContaining(said!) })
+})
+
 test('what sends nothing takes no rate', async () => {
   expect(await run('drop --all --reason x --yes --rate 1')).toMatchObject({
     code: 64,

@@ -87,7 +87,10 @@ const server = createServer(({ url, headers }, response) => {
   keys.push(headers['idempotency-key'] as string | undefined)
   const [, api, ...path] = url!.split('/')
   if (api === 'storing' && path.join('/') === 'api/v1/me')
-    response.setHeader('date', 'Tue, 06 Jan 2026 10:00:00 GMT').setHeader('content-type', 'application/json').end('{}')
+    response
+      .setHeader('date', 'Tue, 06 Jan 2026 10:00:00 GMT')
+      .setHeader('content-type', 'application/json')
+      .end('{"role":"read"}')
   else answers[api!]!(response)
 })
 let address = ''
@@ -161,14 +164,15 @@ test('an address that is no API is told from what the API does not have', async 
   })
 })
 
-test.each(['status', 'groups', 'ls', `show ${id}`, 'runs show r', 'drop --topic orders --reason x --yes'])(
-  'JSON of another service is no answer to %s',
-  async (command) => {
-    expect(await run(`dlq ${command}`, 'json')).toEqual({
-      ...{ code: 69, stdout: '', stderr: `dlq: ${address}/json answers, and is no API of dlq-manager\n` },
-    })
-  },
-)
+test.each([
+  ...['status', 'groups', 'ls', `show ${id}`, 'runs show r', 'drop --topic orders --reason x --yes'],
+  ...['status --json', 'groups --json', 'ls --json', `show ${id} --json`, 'runs --json', 'runs show r --json'],
+  ...['ls --export csv', 'ls --export ndjson', `show ${id} --value`, 'ls --from -24h', 'tail --json'],
+])('JSON of another service is no answer to %s', async (command) => {
+  expect(await run(`dlq ${command}`, 'json')).toEqual({
+    ...{ code: 69, stdout: '', stderr: `dlq: ${address}/json answers, and is no API of dlq-manager\n` },
+  })
+})
 
 test('a fault of another service is said in one line', async () => {
   expect(await run('dlq status', 'refusal')).toMatchObject({ code: 1, stderr: 'dlq: slow\n' })
@@ -208,7 +212,12 @@ test('who waits for a run is not sent away by an API that is started anew', asyn
 test('who watches new dead letters neither, and sees each once, from the time of the API on', async () => {
   const { code, stdout, stderr } = await run('dlq tail --since 1m --limit 2', 'storing')
   expect([code, stdout.match(/one|two/g), stderr]).toEqual([0, ['one', 'two'], ''])
-  expect(asked.find((url) => url.startsWith('/storing/api/v1/messages?'))).toContain(
-    'from=2026-01-06T09%3A59%3A00.000Z',
-  )
+  expect(asked.find((url) => url.startsWith('/storing/api/v1/messages?'))).toContain('from=2026-01-06T09%3A59%3A00.')
+})
+
+test('a relative time is one of the API, whose clock may differ', async () => {
+  asked.length = 0
+  stored.push((response) => response.destroy())
+  await run('dlq ls --from -1h', 'storing')
+  expect(asked[1]).toContain('from=2026-01-06T09%3A00%3A0')
 })

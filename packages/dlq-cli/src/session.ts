@@ -23,6 +23,8 @@ export type Session = {
   json: boolean
   /** Columns of the terminal; null where nothing is to be cut. */
   readonly width: number | null
+  /** The time of the API, which that of messages is, in ms since 1970. */
+  now(): Promise<number>
   /** JSON with --json, in the API's own shapes; else what `render` makes of it for people. */
   print<T>(data: T, render: (data: T) => string): Promise<void>
   /** To a person who sees a part of a list: that there is more, or why it ends. `next`: where the rest begins. */
@@ -50,7 +52,8 @@ export function openSession(
   // With --watch the window may change its size.
   const widthNow = () => (options.wide ? null : terminal.columns)
   const write = (text: string) => terminal.write(text.endsWith('\n') ? text : `${text}\n`)
-  return {
+  let aheadMs: number | null = null
+  const session: Session = {
     terminal,
     context,
     json,
@@ -63,14 +66,27 @@ export function openSession(
       ...(token && { token }),
       ...retry,
       fetch: async (request) => {
-        if (!options.curl)
-          return reach(new Request(request, { signal: terminal.signal, redirect: 'manual' }), context.api)
+        if (!options.curl) {
+          const asked = new Request(request, { signal: terminal.signal, redirect: 'manual' })
+          const response = await reach(asked, context.api)
+          const date = response.headers.get('date')
+          aheadMs = date === null ? 0 : Date.parse(date) - Date.now()
+          return response
+        }
         await write(await curlOf(request, context.api))
         throw new CurlPrinted()
       },
     }),
-    print: (data, render) =>
-      write(json ? plainJson(exactJson.stringify(data, options.watch ? undefined : 2)) : render(data)),
+    async now() {
+      // --curl shows the request that matters, which is not the one for the time.
+      if (aheadMs === null && !options.curl) await askMe(session)
+      return Date.now() + (aheadMs ?? 0)
+    },
+    async print(data, render) {
+      // Also of JSON, to see whether it has what the API's has.
+      const text = render(data)
+      await write(json ? plainJson(exactJson.stringify(data, options.watch ? undefined : 2)) : text)
+    },
     noteMore(next, words = 'there are more: --limit') {
       if (terminal.interactive && next !== null && !options.watch) terminal.note(words)
     },
@@ -87,6 +103,7 @@ export function openSession(
       }
     },
   }
+  return session
 }
 
 /** Who asks, by their token. @throws {CliError} where something else answers JSON to everything */
@@ -95,6 +112,11 @@ export async function askMe({ api, context }: Session): Promise<components['sche
   if (me.role === undefined)
     throw new CliError(exitCodes.unavailable, `${context.api} answers, and is no API of dlq-manager`)
   return me
+}
+
+/** The API gives each file a name. @throws {CliError} as `askMe`, where something else has answered */
+export async function requireFile(session: Session, { headers }: Response): Promise<void> {
+  if (!headers.has('content-disposition')) await askMe(session)
 }
 
 /**

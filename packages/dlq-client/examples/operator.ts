@@ -13,6 +13,6 @@ for await (const message of eachMessage(dlq, { topic: 'orders', status: ['DEAD']
   console.log(data ? `${data.id} is ${data.status}` : error.error.message)
 }
 
-// dataOf throws a DlqApiError with the API's code, message, details and request id.
+// dataOf throws a DlqApiError with the API's code, message, details and request id, and how long to wait.
 const { counts } = await dataOf(dlq.GET('/api/v1/status'))
 console.log(`${counts.DEAD} are left`)

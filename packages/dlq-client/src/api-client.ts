@@ -2,7 +2,7 @@
 
 import createClient, { type Client } from 'openapi-fetch'
 import type { paths } from './api-types.ts'
-import { type RetryOptions, retryingFetch } from './retrying-fetch.ts'
+import { type RetryOptions, retryAfterMs, retryingFetch } from './retrying-fetch.ts'
 
 export type DlqClient = Client<paths>
 
@@ -57,8 +57,10 @@ export class DlqApiError extends Error {
   readonly code: string | null
   readonly requestId: string | null
   readonly details: readonly { field: string; message: string }[]
+  /** After which time the answer asks for the next request, in milliseconds; null where it does not. */
+  readonly retryAfterMs: number | null
 
-  constructor(status: number, body: unknown) {
+  constructor(status: number, body: unknown, retryAfter: string | null = null) {
     const error = (body as { error?: { code: string; message: string; request_id: string; details: [] } })?.error
     super(error?.message ?? `the API answered ${status}`)
     this.name = 'DlqApiError'
@@ -67,6 +69,7 @@ export class DlqApiError extends Error {
     this.requestId = error?.request_id ?? null
     // A proxy may have details of its own.
     this.details = Array.isArray(error?.details) ? error.details : []
+    this.retryAfterMs = retryAfterMs(retryAfter)
   }
 }
 
@@ -75,6 +78,7 @@ export async function dataOf<T>(
   answer: Promise<{ data?: T; error?: unknown; response: Response }>,
 ): Promise<NonNullable<T>> {
   const { data, error, response } = await answer
-  if (data === undefined || data === null) throw new DlqApiError(response.status, error)
+  if (data === undefined || data === null)
+    throw new DlqApiError(response.status, error, response.headers.get('retry-after'))
   return data
 }

@@ -1821,7 +1821,7 @@ export interface components {
                  */
                 encoding: "text" | "number" | "base64";
             } | null;
-            /** @description In the order of the record. Null for a message without a record. */
+            /** @description In the order of the record. Null for a message without a record, and where SQL has written what are no headers. */
             headers: {
                 name: string;
                 value: string | null;
@@ -2612,7 +2612,7 @@ export interface components {
             takes_changes: boolean;
             /** @description Error groups whose automatic retries are paused. */
             paused_groups: number;
-            /** @description Topics that somebody has paused. */
+            /** @description Topics that somebody has paused; the thousand that have been paused longest. */
             paused_topics: {
                 topic: string;
                 /** @enum {string} */
@@ -3536,7 +3536,7 @@ export interface components {
             found: number;
             /** @description The messages that were looked at. */
             examined: number;
-            /** @description Whether these were all. */
+            /** @description Whether these were all. False also where a token for some topics came upon ten thousand messages of others. */
             complete: boolean;
         };
         GetActivityAnswer: {
@@ -8038,6 +8038,10 @@ export interface operations {
                 only?: "losing" | "dismissed";
                 limit?: number;
                 cursor?: string;
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path?: never;
@@ -8142,6 +8146,10 @@ export interface operations {
             query?: {
                 /** @description DLQ topics that were found in Kafka, original topics of the messages, or candidates: topics that look like DLQ topics and that nobody ingests. */
                 kind?: "dlq" | "original" | "candidate";
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path: {
@@ -9235,7 +9243,10 @@ export interface operations {
     };
     postTopicsByTopicPause: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+            };
             header?: never;
             path: {
                 topic: string;
@@ -9388,7 +9399,10 @@ export interface operations {
     };
     postTopicsByTopicResume: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+            };
             header?: never;
             path: {
                 topic: string;
@@ -9668,7 +9682,12 @@ export interface operations {
     };
     getStatus: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -10109,6 +10128,10 @@ export interface operations {
                 original_topic?: string;
                 limit?: number;
                 cursor?: string;
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+                /** @description With `unmask`: why, for the record; required where `audit.unmask_reason` says so. */
+                reason?: string;
             };
             header?: never;
             path?: never;
@@ -10201,7 +10224,10 @@ export interface operations {
     };
     putRoutesByDlqTopicByOriginalTopic: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description true: without masks. For tokens with `payloads: full`; what is shown so is recorded. */
+                unmask?: boolean;
+            };
             header?: never;
             path: {
                 dlqTopic: string;

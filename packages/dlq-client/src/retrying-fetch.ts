@@ -39,8 +39,8 @@ function mayRepeat({ method, headers }: Request, status: number): boolean {
   return status === 503 && (repeatable.has(method) || headers.has('if-match') || headers.has('idempotency-key'))
 }
 
-/** Seconds or a date (RFC 9110, section 10.2.3). */
-function retryAfterMs(value: string | null): number | null {
+/** Of a header: seconds or a date (RFC 9110, section 10.2.3). */
+export function retryAfterMs(value: string | null): number | null {
   if (value === null) return null
   const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now()
   return Number.isNaN(ms) ? null : Math.max(0, ms)

@@ -14,17 +14,18 @@ test('the switch in the head leads to the same section of another deployment', a
   await page.getByRole('heading', { level: 1 }).waitFor()
   expect(await page.getByRole('button', { name: /^Deployment/ }).count()).toBe(0)
 
-  // The ports are known only now, so the list is added to what the API says.
+  // The ports are known only now, so the list is added to what the API says. So is a name of this console.
   const deployments = [
     { name: 'Europe', url: open },
     { name: 'America', url: guarded },
   ]
   await page.context().route('**/console/config.json', async (route) => {
     const response = await route.fetch()
-    await route.fulfill({ response, json: { ...(await response.json()), deployments } })
+    await route.fulfill({ response, json: { ...(await response.json()), deployments, title: 'Shop' } })
   })
   await page.goto(`${open}/console/groups?status=DEAD`)
   await page.getByRole('button', { name: 'Deployment: Europe' }).click()
+  expect(await page.title()).toMatch(/ · Shop$/)
   await expectAccessible(page)
   expect(await page.getByRole('menuitem', { name: 'Europe' }).getAttribute('aria-disabled')).toBe('true')
   await page.getByRole('menuitem', { name: 'America' }).click()

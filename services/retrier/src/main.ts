@@ -222,7 +222,7 @@ await runService(
           ...cronTasks(jobs, { sql: jobSql, log, retrierId }),
           ...sagaTasks({ sql: jobSql, workflows, countDeaths: (jobId) => countJobDeaths(sql, jobId) }),
         },
-        cronItems: jobs.flatMap((job) => toCronItem(job, new Date()) ?? []),
+        cronItems: () => jobs.flatMap((job) => toCronItem(job, new Date()) ?? []),
         metrics: createWorkerMetrics(registry),
       }),
     ])

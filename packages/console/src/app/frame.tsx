@@ -11,7 +11,7 @@ import { dropEdits } from '../data/drafts/edit-drafts.ts'
 import { livePaused, setLivePaused, useLive } from '../data/live.ts'
 import { losingQuery } from '../data/queries/losing.ts'
 import { activeRunsQuery } from '../data/queries/runs.ts'
-import { meQuery } from '../data/session.ts'
+import { consoleTitle, meQuery } from '../data/session.ts'
 import { changeSettings, settings } from '../data/settings.ts'
 import { useStore } from '../data/store.ts'
 import styles from './frame.module.css'
@@ -109,7 +109,7 @@ function useRecentPages(): void {
   useEffect(
     () =>
       router.subscribe('onRendered', ({ toLocation }) =>
-        noteRecent(toLocation.href, document.title.replace(/ · dlq-manager$/, '')),
+        noteRecent(toLocation.href, document.title.replace(` · ${consoleTitle.get()}`, '')),
       ),
     [router],
   )

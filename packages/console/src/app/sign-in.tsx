@@ -16,6 +16,8 @@ const refusals: Readonly<Record<string, string>> = {
   expired: 'Signing in took too long, or began in another browser. Begin again.',
   refused: 'The provider did not sign you in.',
   'no-role': 'The provider knows you, and you have no role here. Ask whoever runs this installation.',
+  'too-many-topics':
+    'The provider names too many topics for a session. Ask whoever runs this installation to have it name them by globs.',
   provider: 'The provider does not answer, or its answer cannot be used. The log of the API says why.',
 }
 

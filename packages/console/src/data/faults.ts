@@ -29,6 +29,14 @@ export function isFinal(error: unknown): boolean {
   return error instanceof DlqApiError && error.status >= 400 && error.status < 500 && error.status !== 429
 }
 
+/** Longer is not waited, because a page is to show soon that the API is back. */
+const maxToldWaitMs = 60_000
+
+/** How long the answer asks to wait before the next request (Retry-After). */
+export function toldWaitMs(error: unknown): number {
+  return error instanceof DlqApiError ? Math.min(error.retryAfterMs ?? 0, maxToldWaitMs) : 0
+}
+
 export function faultOf(error: unknown): PageFault {
   if (error instanceof DlqApiError) {
     const { message, code, requestId, details, status } = error

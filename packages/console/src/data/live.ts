@@ -2,6 +2,8 @@
 
 import { focusManager } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
+import { toldWaitMs } from './faults.ts'
+import { pagesOf } from './query-client.ts'
 import { serverNow } from './server-clock.ts'
 import { createStore, useStore } from './store.ts'
 
@@ -13,9 +15,12 @@ export function setLivePaused(paused: boolean): void {
   focusManager.setFocused(paused ? false : undefined)
 }
 
-/** For `refetchInterval`. */
-export function useLive(intervalMs: number): number | false {
-  return useStore(livePaused) ? false : intervalMs
+/** For `refetchInterval`. A list of more pages is read less often, and an answer may ask for more time. */
+export type LiveInterval = (query: { state: { data?: unknown; error: unknown } }) => number | false
+
+export function useLive(intervalMs: number): LiveInterval {
+  const paused = useStore(livePaused)
+  return ({ state: { data, error } }) => (paused ? false : Math.max(intervalMs * pagesOf(data), toldWaitMs(error)))
 }
 
 const ticks = createStore(serverNow())

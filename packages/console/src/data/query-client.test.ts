@@ -4,7 +4,8 @@ import { DlqApiError } from 'dlq-client/api-client.ts'
 import { expect, test } from 'vitest'
 import { createQueryClient, readingAgain, untilKnown } from './query-client.ts'
 
-const refused = (status: number) => new DlqApiError(status, { error: { message: 'no', details: [] } })
+const refused = (status: number, retryAfter?: string) =>
+  new DlqApiError(status, { error: { message: 'no', details: [] } }, retryAfter)
 
 test('why nothing could be read stays while it is asked again, until there is an answer, or what is known is dropped', async () => {
   const client = createQueryClient({ onLeftFault: expect.unreachable })
@@ -43,6 +44,28 @@ test('what could not be read is asked for again by itself, unless the answer wou
   expect(isAskedAgain({ data: undefined, error: refused(404) })).toBe(false)
   expect(isAskedAgain({ data: undefined, error: null })).toBe(false)
   expect(isAskedAgain({ data: 'read before', error: refused(503) })).toBe(false)
+})
+
+test('an answer is asked for again when it says, within a minute', () => {
+  const { retryDelay, refetchInterval } = createQueryClient({ onLeftFault: expect.unreachable }).defaultQueryOptions({
+    queryKey: ['thing'],
+  })
+  const waitAfter = retryDelay as (failures: number, error: unknown) => number
+  expect(waitAfter(0, refused(429))).toBe(1000)
+  expect(waitAfter(0, refused(429, '7'))).toBe(7000)
+  expect(waitAfter(2, refused(429, '1'))).toBe(4000)
+  expect(waitAfter(0, refused(503, '3600'))).toBe(60_000)
+  const error = refused(503, '30')
+  expect((refetchInterval as (query: object) => number)({ state: { data: undefined, error } })).toBe(30_000)
+})
+
+test('who comes back to a long list does not have all of its pages read again', () => {
+  const { refetchOnWindowFocus } = createQueryClient({ onLeftFault: expect.unreachable }).defaultQueryOptions({
+    queryKey: ['thing'],
+  })
+  const isRead = (data: unknown) => (refetchOnWindowFocus as (query: object) => boolean)({ state: { data } })
+  const list = (pages: number) => ({ pages: Array.from({ length: pages }, () => ({})) })
+  expect([undefined, { id: 1 }, list(1), list(3), list(4)].map(isRead)).toEqual([true, true, true, true, false])
 })
 
 test('what every page needs is asked for until it is known, but not while somebody has to sign in', () => {

@@ -1,9 +1,16 @@
 // What has been asked, how old it may be, and what happens when the answer is a fault.
 
 import { type Mutation, MutationCache, type Query, QueryCache, QueryClient, type QueryKey } from '@tanstack/react-query'
-import { faultOf, isFinal } from './faults.ts'
+import { faultOf, isFinal, toldWaitMs } from './faults.ts'
 
 const againMs = 15_000
+/** A list of more pages is read again, page after page, only where somebody asks: whoever comes back to many tabs would ask a busy API for hundreds. */
+const maxFocusPages = 3
+
+/** The pages of a list that is read page after page; 1 of anything else. Each reading reads all of them. */
+export function pagesOf(data: unknown): number {
+  return (data as { pages?: unknown[] } | undefined)?.pages?.length ?? 1
+}
 
 /** Before it is known the page does not know who may do what: it asks until it does, but not while somebody has to sign in. */
 export const untilKnown = ({ state: { data, error } }: { state: { data?: unknown; error: unknown } }) =>
@@ -19,11 +26,13 @@ export function createQueryClient({ onLeftFault }: { onLeftFault: (fault: Error)
         staleTime: 2000,
         gcTime: 5 * 60_000,
         retry: (failures, error) => failures < 2 && !isFinal(error),
-        retryDelay: (failures) => Math.min(1000 * 2 ** failures, 10_000),
-        refetchOnWindowFocus: true,
+        retryDelay: (failures, error) => Math.max(Math.min(1000 * 2 ** failures, 10_000), toldWaitMs(error)),
+        refetchOnWindowFocus: ({ state }) => pagesOf(state.data) <= maxFocusPages,
         // What could not be read comes by itself once the API is back.
         refetchInterval: ({ state }) =>
-          state.data === undefined && state.error !== null && !isFinal(state.error) ? againMs : false,
+          state.data === undefined && state.error !== null && !isFinal(state.error)
+            ? Math.max(againMs, toldWaitMs(state.error))
+            : false,
         networkMode: 'always',
       },
       mutations: { retry: false, networkMode: 'always' },

@@ -51,6 +51,9 @@ const unsaid: ConsoleConfig = {
 /** The templates of `console.links`. A store, because each frame of a trace and each row of a list asks for them. */
 export const toolTemplates = createStore<ConsoleConfig['links']>({})
 
+/** The name of this console, `console.title`. A store, because each page puts it into the tab's title. */
+export const consoleTitle = createStore(unsaid.title)
+
 let build: string | null = null
 
 /** The build of this page: the one that the server had when it was loaded. */
@@ -67,6 +70,7 @@ export const configQuery = queryOptions({
     const config = { ...unsaid, ...((await response.json()) as Partial<ConsoleConfig>) }
     build ??= config.build
     toolTemplates.set(config.links)
+    consoleTitle.set(config.title)
     preferSettings({ payloads: config.payloads })
     return config
   },

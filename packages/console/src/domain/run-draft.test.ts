@@ -6,6 +6,7 @@ import {
   eligibleWords,
   exactDiffs,
   ineligibleWords,
+  isNumberTyped,
   meantWords,
   mustType,
   readDraft,
@@ -125,6 +126,10 @@ test.each([...changeProblems, 'changed'])('what a run has skipped as %s is a sen
 
 test('the number is typed for what cannot be undone, and in production for what is large', () => {
   expect(mustType('delete', 1, false)).toBe(true)
+  expect(['1234', '1,234', ' 1 234', '１２３４', '１，２３４'].map((text) => isNumberTyped(text, 1234))).not.toContain(
+    false,
+  )
+  expect(['', '123', '1235', '12344'].map((text) => isNumberTyped(text, 1234))).not.toContain(true)
   expect(mustType('retry', 5000, false)).toBe(false)
   expect([1000, 1001].map((count) => mustType('retry', count, true))).toEqual([false, true])
 })

@@ -261,6 +261,11 @@ export function ineligibleWords(reason: string, count: number): string {
   return `${numberText(count)} ${plural(count, 'is', 'are')} ${leftAloneWords(reason)}`
 }
 
+/** With separators or without, also in the digits of an East Asian keyboard, which are as wide as its letters. */
+export function isNumberTyped(text: string, number: number): boolean {
+  return text.normalize('NFKC').replace(/\D/g, '') === String(number)
+}
+
 /** Whether the number has to be typed before it starts. */
 export function mustType(kind: DraftKind, count: number, production: boolean): boolean {
   return kind === 'delete' || kind === 'purge' || (production && count > 1000)

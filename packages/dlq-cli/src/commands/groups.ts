@@ -4,8 +4,9 @@ import { dataOf } from 'dlq-client/api-client.ts'
 import type { components, paths } from 'dlq-client/api-types.ts'
 import { defineCommand, onCall, withOutput, withWatch } from '../define-command.ts'
 import { CliError, exitCodes } from '../exit-codes.ts'
-import { readNumber } from '../filters.ts'
+import { readLimit } from '../filters.ts'
 import { ago, count, durationMs, plain } from '../output/words.ts'
+import { readPages } from '../read-pages.ts'
 import type { CommonOptions, Session } from '../session.ts'
 
 type Group = components['schemas']['ErrorGroup']
@@ -15,19 +16,15 @@ type State = Group['state']
 type Page = components['schemas']['GetGroupsAnswer']
 type PageQuery = NonNullable<paths['/api/v1/groups']['get']['parameters']['query']>
 
-/** The most that the API gives at once. */
-const pageSize = 100
-
 /** The first `limit` groups, as one page. */
 async function readGroups({ api }: Session, { limit, ...filter }: PageQuery & { limit: number }): Promise<Page> {
-  const groups: Group[] = []
-  for (let cursor: string | null = null; ; ) {
-    const query = { ...filter, limit: Math.min(limit - groups.length, pageSize), ...(cursor !== null && { cursor }) }
-    const page: Page = await dataOf(api.GET('/api/v1/groups', { params: { query } }))
-    groups.push(...page.groups)
-    cursor = page.next_cursor
-    if (cursor === null || groups.length >= limit) return { ...page, groups }
-  }
+  const { items, last } = await readPages(limit, {
+    atOnce: 100,
+    ask: (page) => dataOf(api.GET('/api/v1/groups', { params: { query: { ...filter, ...page } } })),
+    itemsOf: ({ groups }) => groups,
+    nextOf: ({ next_cursor }) => next_cursor,
+  })
+  return { ...last, groups: items }
 }
 
 export function addGroups(program: Command): void {
@@ -46,7 +43,7 @@ export function addGroups(program: Command): void {
     .option('--state <states>', 'open, snoozed, ignored, resolved; with commas between', 'open')
     .option('--topic <dlq-topic>', 'groups of this DLQ topic')
     .option('-q, --q <text>', 'text in title, class or message')
-    .option('--limit <number>', 'how many', readNumber, 20)
+    .option('--limit <number>', 'how many', readLimit, 20)
   onCall<CommonOptions & { state: string; topic?: string; q?: string; limit: number }>(groups, (session, _, options) =>
     session.watched(async () => {
       const query = {
@@ -77,7 +74,7 @@ export function addGroups(program: Command): void {
   addChange(groups, 'snooze <id> <time>', {
     summary: 'hide it for a while',
     examples: ['dlq groups snooze "$GROUP" 2h'],
-    change: ([, time]) => ({ state: 'snoozed', snoozed_until: untilOf(time!) }),
+    change: async ([, time], session) => ({ state: 'snoozed', snoozed_until: await untilOf(time!, session) }),
   })
   addChange(groups, 'assign <id> <owner>', {
     summary: 'say who looks at it; "-" for nobody',
@@ -111,22 +108,30 @@ function addResume(groups: Command): void {
   })
 }
 
-type ChangeDefinition = { summary: string; examples: string[]; change(args: readonly string[]): Change }
+type ChangeDefinition = {
+  summary: string
+  examples: string[]
+  change(args: readonly string[], session: Session): Change | Promise<Change>
+}
 
 function addChange(groups: Command, usage: string, { change, ...definition }: ChangeDefinition): void {
   const command = withOutput(defineCommand(groups, usage, definition))
     .option('--note <text>', 'for people')
     .option('--reason <text>', 'for the audit')
   onCall<CommonOptions & { note?: string; reason?: string }>(command, async (session, args, { note, reason }) => {
-    const body = { ...change(args), ...(note !== undefined && { note }), ...(reason !== undefined && { reason }) }
+    const body = {
+      ...(await change(args, session)),
+      ...(note !== undefined && { note }),
+      ...(reason !== undefined && { reason }),
+    }
     const path = { id: args[0]! }
     await session.print(await dataOf(session.api.PATCH('/api/v1/groups/{id}', { params: { path }, body })), groupText)
   })
 }
 
-function untilOf(text: string): string {
+async function untilOf(text: string, session: Session): Promise<string> {
   const ms = durationMs(text)
-  if (ms !== null) return new Date(Date.now() + ms).toISOString()
+  if (ms !== null) return new Date((await session.now()) + ms).toISOString()
   if (!/^\d{4}-\d\d-\d\d/.test(text))
     throw new CliError(exitCodes.usage, `not a time such as 2h or 2026-12-24: ${text}`)
   // Whether the calendar has it is the API's to judge.

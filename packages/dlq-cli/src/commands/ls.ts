@@ -4,11 +4,13 @@ import { DlqApiError, dataOf } from 'dlq-client/api-client.ts'
 import type { components } from 'dlq-client/api-types.ts'
 import { defineCommand, onCall, withOutput, withWatch } from '../define-command.ts'
 import { CliError, exitCodes } from '../exit-codes.ts'
-import { type Filter, filterOf, readNumber, withFilters } from '../filters.ts'
+import { type Filter, filterOf, readLimit, withFilters } from '../filters.ts'
 import { ago, plainLines } from '../output/words.ts'
-import type { CommonOptions, Session } from '../session.ts'
+import { readPages } from '../read-pages.ts'
+import { type CommonOptions, requireFile, type Session } from '../session.ts'
 
 export type ListedMessage = components['schemas']['ListedMessage']
+type MessagePage = components['schemas']['MessagePage']
 type Options = CommonOptions & { limit: number; sort: 'newest' | 'oldest' | 'next_due'; export?: 'ndjson' | 'csv' }
 
 export function addLs(program: Command): void {
@@ -29,7 +31,7 @@ export function addLs(program: Command): void {
       ),
     ),
   )
-    .option('--limit <number>', 'how many', readNumber, 20)
+    .option('--limit <number>', 'how many', readLimit, 20)
     .addOption(new Option('--sort <order>', 'the order').choices(['newest', 'oldest', 'next_due']).default('newest'))
     .addOption(new Option('--export <format>', 'all of them, as a file on stdout').choices(['ndjson', 'csv']))
   onCall<Options>(ls, async (session, _, options) => {
@@ -40,16 +42,32 @@ export function addLs(program: Command): void {
           exitCodes.usage,
           `--export writes all of them, once: leave out --${lost}, or use --json instead`,
         )
-      return exportTo(session, filterOf(options), options.export)
+      return exportTo(session, await filterOf(options, session), options.export)
     }
     await session.watched(async () => {
-      const query = { ...filterOf(options), limit: options.limit, sort: options.sort }
-      const page = await dataOf(session.api.GET('/api/v1/messages', { params: { query } }))
+      const query = { ...(await filterOf(options, session)), sort: options.sort }
+      const page = await readMessages(session, query, options.limit)
       await session.print(page, ({ messages }) => messageTable(messages, session))
       const { next_cursor: next, bounded } = page.pagination
       session.noteMore(next, bounded ? 'the search stopped after half a second: narrow the filter' : undefined)
     })
   })
+}
+
+/** The first `limit` messages, as one page; fewer where a search has stopped. */
+async function readMessages(
+  { api }: Session,
+  filter: Filter & Pick<Options, 'sort'>,
+  limit: number,
+): Promise<MessagePage> {
+  const { items, first, last } = await readPages(limit, {
+    atOnce: 1000,
+    ask: (page) => dataOf(api.GET('/api/v1/messages', { params: { query: { ...filter, ...page } } })),
+    itemsOf: ({ messages }) => messages,
+    nextOf: ({ pagination: { bounded, next_cursor } }) => (bounded ? null : next_cursor),
+  })
+  const { total, prev_cursor } = first.pagination
+  return { messages: items, pagination: { ...last.pagination, total, prev_cursor, limit } }
 }
 
 /** In a terminal, the class in short: its package would take the place of what happened. */
@@ -79,12 +97,14 @@ function messageTable(messages: readonly ListedMessage[], session: Pick<Session,
 }
 
 /** As fast as the reader takes it. An answer that breaks off ends with an error, never as if it were whole. */
-async function exportTo({ api, terminal }: Session, filter: Filter, format: 'ndjson' | 'csv'): Promise<void> {
+async function exportTo(session: Session, filter: Filter, format: 'ndjson' | 'csv'): Promise<void> {
+  const { api, terminal } = session
   const { data, error, response } = await api.GET('/api/v1/messages/export', {
     params: { query: { ...filter, format } },
     parseAs: 'stream',
   })
   if (!data) throw new DlqApiError(response.status, error)
+  await requireFile(session, response)
   const isShown = terminal.columns !== null
   const decoder = new TextDecoder()
   for await (const chunk of data as unknown as AsyncIterable<Uint8Array>)

@@ -5,7 +5,7 @@ import type { components } from 'dlq-client/api-types.ts'
 import { defineCommand, onCall, withOutput } from '../define-command.ts'
 import { readDuration } from '../filters.ts'
 import { ago, plain } from '../output/words.ts'
-import type { CommonOptions } from '../session.ts'
+import type { CommonOptions, Session } from '../session.ts'
 
 type Pauses = components['schemas']['TopicPauses']
 type Options = CommonOptions & { ingestion?: true; reason?: string }
@@ -27,7 +27,7 @@ export function addPause(program: Command): void {
   onCall<Options & { for?: string; reason: string }>(pause, async (session, [topic], options) => {
     const body = {
       reason: options.reason,
-      ...(options.for !== undefined && { until: untilOf(options.for) }),
+      ...(options.for !== undefined && { until: await untilOf(options.for, session) }),
       ...(options.ingestion && { what: 'ingestion' as const }),
     }
     const params = { path: { topic: topic! } }
@@ -52,8 +52,9 @@ export function addPause(program: Command): void {
   })
 }
 
-function untilOf(text: string): string {
-  return new Date(Date.now() + readDuration('--for', text, { such: '30m', least: 1 })).toISOString()
+async function untilOf(text: string, session: Session): Promise<string> {
+  const ms = readDuration('--for', text, { such: '30m', least: 1 })
+  return new Date((await session.now()) + ms).toISOString()
 }
 
 function pausesText({ topic, paused, ingestion_paused: ingestion }: Pauses): string {

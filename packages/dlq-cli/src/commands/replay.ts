@@ -63,13 +63,13 @@ With --wait consumed: 0 all were read by their consumer groups and stayed away, 
     canaryWait?: string
     maxRefailure?: string
   }
-  onCall<Options>(replay, (session, ids, options) => {
+  onCall<Options>(replay, async (session, ids, options) => {
     const { targetTopic: to, canary, canaryWait: wait, maxRefailure: share, maxLag, rate } = options
     if (canary === undefined && wait !== undefined) throw new CliError(exitCodes.usage, '--canary-wait needs --canary')
-    if (options.force && options.reason === undefined) throw new CliError(exitCodes.usage, 'say why: --reason')
+    if (options.force && isBlank(options.reason)) throw new CliError(exitCodes.usage, 'say why: --reason')
     return perform(session, options, to === undefined ? 'Retry' : `Send to ${to}`, {
       kind: to === undefined ? 'retry' : 'redirect',
-      ...selectionOf(ids, options),
+      ...(await selectionOf(session, ids, options)),
       ...(options.force && { force: true }),
       ...(options.sendStale && { staleness: 'send' }),
       ...(to !== undefined && { target_topic: to }),
@@ -101,14 +101,16 @@ export function addDrop(program: Command): void {
     ),
     { isLive: true },
   ).option('--delete', 'delete them with their attempts; the audit keeps the reason')
-  onCall<RunOptions & { delete?: true }>(drop, (session, ids, options) => {
-    if (options.reason === undefined && !options.dryRun) throw new CliError(exitCodes.usage, 'say why: --reason')
+  onCall<RunOptions & { delete?: true }>(drop, async (session, ids, options) => {
+    if (isBlank(options.reason) && !options.dryRun) throw new CliError(exitCodes.usage, 'say why: --reason')
     return perform(session, options, options.delete ? 'Delete' : 'Mark DEAD', {
       kind: options.delete ? 'delete' : 'dead',
-      ...selectionOf(ids, options),
+      ...(await selectionOf(session, ids, options)),
     })
   })
 }
+
+const isBlank = (reason: string | undefined) => (reason ?? '').trim() === ''
 
 async function perform(
   session: Session,

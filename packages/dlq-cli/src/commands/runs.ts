@@ -5,9 +5,10 @@ import { dataOf } from 'dlq-client/api-client.ts'
 import type { components } from 'dlq-client/api-types.ts'
 import { defineCommand, onCall, withOutput, withWatch } from '../define-command.ts'
 import { CliError, type ExitCode, exitCodes } from '../exit-codes.ts'
-import { readDuration, readNumber } from '../filters.ts'
+import { readDuration, readLimit } from '../filters.ts'
 import { outlasting } from '../outlast.ts'
 import { ago, count, plain } from '../output/words.ts'
+import { readPages } from '../read-pages.ts'
 import type { CommonOptions, Session } from '../session.ts'
 
 type Run = components['schemas']['Run']
@@ -20,13 +21,18 @@ export function addRuns(program: Command): void {
     withOutput(
       defineCommand(program, 'runs', { summary: 'runs, the newest first', examples: ['dlq runs', 'dlq runs --json'] }),
     ),
-  ).option('--limit <number>', 'how many', readNumber, 20)
+  ).option('--limit <number>', 'how many', readLimit, 20)
   onCall<CommonOptions & { limit: number }>(runs, (session, _, { limit }) =>
     session.watched(async () => {
-      const query = { page_size: limit }
-      const answer = await dataOf(session.api.GET('/api/v1/runs', { params: { query } }))
-      await session.print(answer, ({ runs }) => runTable(runs, session))
-      session.noteMore(answer.next_cursor)
+      const { items, last } = await readPages(limit, {
+        atOnce: 1000,
+        ask: ({ limit: page_size, ...cursor }) =>
+          dataOf(session.api.GET('/api/v1/runs', { params: { query: { page_size, ...cursor } } })),
+        itemsOf: ({ runs }) => runs,
+        nextOf: ({ next_cursor }) => next_cursor,
+      })
+      await session.print({ ...last, runs: items }, ({ runs }) => runTable(runs, session))
+      session.noteMore(last.next_cursor)
     }),
   )
 
@@ -62,13 +68,21 @@ export function addRuns(program: Command): void {
     }),
   )
     .addOption(new Option('--outcome <outcome>', 'only these').choices(outcomes))
-    .option('--limit <number>', 'how many', readNumber, 100)
+    .option('--limit <number>', 'how many', readLimit, 100)
   onCall<CommonOptions & { outcome?: (typeof outcomes)[number]; limit: number }>(
     items,
     async (session, [id], { outcome, limit }) => {
-      const query = { limit, ...(outcome !== undefined && { outcome }) }
-      const answer = await dataOf(session.api.GET('/api/v1/runs/{id}/items', { params: { path: { id: id! }, query } }))
-      await session.print(answer, ({ items }) =>
+      const path = { id: id! }
+      const { items, first, last } = await readPages(limit, {
+        atOnce: 1000,
+        ask({ limit, cursor: after }) {
+          const query = { limit, ...(after && { after }), ...(outcome !== undefined && { outcome }) }
+          return dataOf(session.api.GET('/api/v1/runs/{id}/items', { params: { path, query } }))
+        },
+        itemsOf: ({ items }) => items,
+        nextOf: ({ next_after }) => next_after,
+      })
+      await session.print({ ...last, items, previous_before: first.previous_before }, ({ items }) =>
         session.table(
           items,
           [
@@ -79,7 +93,7 @@ export function addRuns(program: Command): void {
           'no such messages',
         ),
       )
-      session.noteMore(answer.next_after)
+      session.noteMore(last.next_after)
     },
   )
 }

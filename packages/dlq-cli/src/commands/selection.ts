@@ -45,8 +45,12 @@ export function withSelection(command: Command, { isLive = false } = {}): Comman
 }
 
 /** The selection and its guards, in the API's shape. */
-export function selectionOf(ids: readonly string[], options: SelectionOptions): Pick<RunRequest, 'selection' | 'all'> {
-  const filter = filterOf(options)
+export async function selectionOf(
+  session: Session,
+  ids: readonly string[],
+  options: SelectionOptions,
+): Promise<Pick<RunRequest, 'selection' | 'all'>> {
+  const filter = await filterOf(options, session)
   const isFilter = options.all === true || Object.keys(filter).length > 0
   const ways = [ids.length > 0, isFilter, options.failedAgainIn !== undefined].filter(Boolean)
   if (ways.length !== 1)

@@ -7,7 +7,7 @@ import { defineCommand, onCall, withOutput } from '../define-command.ts'
 import { CliError, exitCodes } from '../exit-codes.ts'
 import { cut } from '../output/table.ts'
 import { ago, counted, plain, plainLines } from '../output/words.ts'
-import type { CommonOptions, Session } from '../session.ts'
+import { type CommonOptions, requireFile, type Session } from '../session.ts'
 
 type Detail = components['schemas']['MessageDetail']
 
@@ -40,13 +40,14 @@ async function writeBytes(session: Session, id: string, part: 'key' | 'value'): 
 }
 
 /** What Kafka held: JSON numbers may be longer than a JavaScript number. Null as in a tombstone; an empty value has no bytes. */
-export async function bytesOf({ api }: Session, id: string, part: 'key' | 'value'): Promise<Uint8Array | null> {
-  const { data, error, response } = await api.GET(`/api/v1/dlq/messages/{id}/${part}`, {
+export async function bytesOf(session: Session, id: string, part: 'key' | 'value'): Promise<Uint8Array | null> {
+  const { data, error, response } = await session.api.GET(`/api/v1/dlq/messages/{id}/${part}`, {
     params: { path: { id } },
     parseAs: 'arrayBuffer',
   })
   if (!response.ok) throw new DlqApiError(response.status, error)
   if (response.status === 204) return null
+  await requireFile(session, response)
   // Where an answer has no bytes, the client gives no data.
   return new Uint8Array(data ?? new ArrayBuffer(0))
 }

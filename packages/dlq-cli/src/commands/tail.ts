@@ -2,12 +2,11 @@
 // so tail asks by the time of storing, from a little before the last answer, and leaves out what it has shown.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
-import { DlqApiError } from 'dlq-client/api-client.ts'
 import { eachMessage } from 'dlq-client/each.ts'
 import { exactJson } from 'dlq-client/json/exact-json.ts'
 import { defineCommand, onCall, withOutput } from '../define-command.ts'
 import { CliError, exitCodes } from '../exit-codes.ts'
-import { type Filter, filterOf, readDuration, readNumber, withFilters } from '../filters.ts'
+import { type Filter, filterOf, readDuration, readLimit, withFilters } from '../filters.ts'
 import { outlasting } from '../outlast.ts'
 import { plain, plainJson } from '../output/words.ts'
 import type { CommonOptions, Session } from '../session.ts'
@@ -30,28 +29,18 @@ export function addTail(program: Command): void {
     { isLive: true },
   )
     .option('--since <time>', 'begin with those of the last minutes', '0s')
-    .option('--limit <number>', 'end after this many messages', readNumber)
+    .option('--limit <number>', 'end after this many messages', readLimit)
   onCall<CommonOptions & { since: string; limit?: number; from?: string; to?: string }>(
     tail,
     async (session, _, options) => {
       if (options.from ?? options.to) throw new CliError(exitCodes.usage, 'tail begins --since, and has no end')
       const sinceMs = readDuration('--since', options.since)
-      // --curl shows the request that matters, which is not the one for the time.
-      const now = options.curl ? Date.now() : await timeOfApi(session)
-      await follow(session, filterOf(options), {
-        since: now - sinceMs,
+      await follow(session, await filterOf(options, session), {
+        since: (await session.now()) - sinceMs,
         limit: options.limit ?? Number.POSITIVE_INFINITY,
       })
     },
   )
-}
-
-/** The times of messages are those of the API, and the clock of this machine may differ. */
-async function timeOfApi({ api }: Session): Promise<number> {
-  const { data, error, response } = await api.GET('/api/v1/me')
-  if (!data) throw new DlqApiError(response.status, error)
-  const date = response.headers.get('date')
-  return date === null ? Date.now() : Date.parse(date)
 }
 
 type Bounds = { since: number; limit: number }

@@ -2,7 +2,7 @@
 // afterwards have already been counted, paged and locked.
 
 import { likePattern } from '../domain/message/message-filter.ts'
-import { isClosed, isOpened } from './routes/closed-routes.ts'
+import { isClosed, isClosedNow } from './routes/closed-routes.ts'
 import type { Sql } from './sql.ts'
 
 /** Globs (`*` any text, `?` one character) that the original topic or the DLQ topic matches; null: every topic. */
@@ -17,8 +17,7 @@ export function inScope(sql: Sql, scope: TopicScope, prefix = '') {
 
 /**
  * A condition on a row of dlq_messages or its archive. A message belongs to its DLQ topic, and to its original topic
- * where the DLQ topic may speak for that: what was sent by force while its route was closed stays held, so its route is
- * asked. Bytes that were fetched from the original topic are for those who see both.
+ * where the DLQ topic may speak for that. Bytes that were fetched from the original topic are for those who see both.
  */
 export function messageInScope(sql: Sql, scope: TopicScope, prefix = '') {
   if (scope === null) return sql`true`
@@ -26,7 +25,7 @@ export function messageInScope(sql: Sql, scope: TopicScope, prefix = '') {
   const patterns = sql.array(scope.map(likePattern))
   const sees = (name: string) => sql`${column(name)} like any(${patterns}::text[])`
   return sql`(
-    (${sees('dlq_topic')} or (${sees('original_topic')} and (not ${column('held_by_route')} or ${isOpened(sql, prefix)})))
+    (${sees('dlq_topic')} or (${sees('original_topic')} and not ${isClosedNow(sql, prefix)}))
     and (${column('record_source')} = 'dlq' or (${sees('dlq_topic')} and ${sees('original_topic')})))`
 }
 

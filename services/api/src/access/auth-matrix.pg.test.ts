@@ -232,6 +232,6 @@ test('only the actor who sends too many requests is told to wait', async () => {
   const answers = []
   for (let n = 0; n < 8; n += 1) answers.push(await ask('auditor'))
   const refused = answers.find(({ status }) => status === 429)
-  expect(refused?.headers.get('retry-after')).toBe('1')
+  expect(refused?.headers.get('retry-after')).toMatch(/^[1-3]$/)
   expect((await ask('operator')).status).toBe(200)
 })

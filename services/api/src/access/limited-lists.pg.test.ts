@@ -39,7 +39,7 @@ const insertMany = (original_topic: string, count: number) => database.sql`
   select ${original_topic}, ${`${original_topic}.dlq.v1`}, 'failed', ${group}, 'DEAD' from generate_series(1, ${count}::int)`
 
 beforeEach(async () => {
-  await emptyTables(database.sql, 'dlq.dlq_messages', 'dlq.dlq_attempts')
+  await emptyTables(database.sql, 'dlq.dlq_messages', 'dlq.dlq_messages_archive', 'dlq.dlq_attempts')
 })
 
 describe('a page that ends among messages of others', () => {
@@ -225,10 +225,15 @@ test('figures have no claims of a DLQ topic whose routes are so many that some w
   }
 })
 
-test.each(['dlq_messages', 'dlq_messages_archive'])(
-  'a message in %s that was sent by force while its route was closed is seen once the route is open, and counted',
-  async (table) => {
-    await insert(0, 'orders', { dlq_topic: 'evil.dlq.v1', held_by_route: true, status: 'RESOLVED' })
+test.each(
+  ['dlq_messages', 'dlq_messages_archive'].flatMap((table) => [
+    [table, 'by force while its route was closed', true] as const,
+    [table, 'while its route was open', false] as const,
+  ]),
+)(
+  'a message in %s that was sent %s is seen while the route is open, and then counted',
+  async (table, _, held_by_route) => {
+    await insert(0, 'orders', { dlq_topic: 'evil.dlq.v1', held_by_route, status: 'RESOLVED' })
     if (table !== 'dlq_messages') await database.sql`select dlq.archive_messages(array[${idAt(0)}]::uuid[])`
     const query = table === 'dlq_messages' ? 'messages?' : 'messages?archived=true&'
     const seen = async (state: string) => {

@@ -1,6 +1,7 @@
 // What a token that is limited to some topics was able to do to the topics of others.
 
 import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { recordTopics } from 'dlq-core/queries/ingest/topics.ts'
 import { writeCronJobs } from 'dlq-core/queries/upkeep/cron-runs.ts'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
@@ -99,6 +100,15 @@ describe('a target is a permission', () => {
       ask('POST /api/v1/dlq/messages', 'orders', { original_topic, error_message: 'x' })
     expect((await report('pay')).status).toBe(403)
     expect((await report('orders')).status).toBe(201)
+  })
+})
+
+test('of a message of others nothing is read but whether it may be seen', async () => {
+  await database.sql.begin(async (sql) => {
+    await sql`lock table dlq.dlq_attempts in access exclusive mode`
+    const answered = ask(`GET /api/v1/dlq/messages/${orders}`, 'pay')
+    // Whatever waits for the lock would wait for the end of this transaction.
+    expect(await Promise.race([answered, sleep(5000)])).toMatchObject({ status: 404 })
   })
 })
 
@@ -240,6 +250,9 @@ test('the audit says of a message that its route holds nothing to who sees its o
     expect(await seen('pay')).toEqual([open])
     expect(await seen('pay', '?q=r')).toEqual([open])
     expect(await seen('orders')).toEqual([id])
+    await database.sql`update dlq.dlq_messages set retry_count = max_retries where id = ${id}`
+    expect((await ask(`DELETE /channel/pay/consumer/(none)/job/${id}`, 'root')).status).toBe(200)
+    expect([await seen('orders'), await seen('pay')]).toEqual([[id, id], [open]])
     await ask('PUT /api/v1/routes/orders.dlq.v1/pay', 'root', { state: 'blocked' })
     expect(await seen('pay')).toEqual(['orders.dlq.v1/pay', open])
   } finally {

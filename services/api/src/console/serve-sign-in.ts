@@ -43,23 +43,31 @@ export function serveSignIn(app: Hono<ApiEnv>, { oidc, sessions, publicUrl, pref
     const sealed = readCookie(c.req.header('cookie'), name)
     const result = await oidc.finish({ query, sealed, redirectUri: redirectUriOf(c, publicUrl) })
     c.header('Set-Cookie', setCookie(name, '', { maxAgeSeconds: 0, sameSite: 'Lax' }))
-    if ('fault' in result) {
-      log.info({ fault: result.fault, error: result.error, requestId: c.get('requestId') }, 'sign_in_failed')
-      return c.redirect(signInPage(home, { error: result.fault, returnTo: result.returnTo || home }), 302)
+    const failed = (fault: string, error?: unknown) => {
+      log.info({ fault, error, requestId: c.get('requestId') }, 'sign_in_failed')
+      return c.redirect(signInPage(home, { error: fault, returnTo: result.returnTo || home }), 302)
     }
-    const { cookie } = await sessions.begin(result.access, placeOf(c))
+    if ('fault' in result) return failed(result.fault, result.error)
+    try {
+      const { cookie } = await sessions.begin(result.access, placeOf(c))
+      c.header('Set-Cookie', cookie, { append: true })
+    } catch (error) {
+      return failed('too-many-topics', error)
+    }
     log.info({ actor: result.access.actor, via: 'oidc', requestId: c.get('requestId') }, 'session_begun')
-    c.header('Set-Cookie', cookie, { append: true })
     return c.redirect(result.returnTo, 302)
   })
 }
+
+/** A longer one has no room in a cookie, beside what else the sealed one holds. */
+const maxPathChars = 2000
 
 /** A path of the console, such as "/console/groups?state=open"; anything else would lead people elsewhere. */
 export function ownPath(asked: string | undefined, home: string): string {
   if (asked === undefined || !asked.startsWith(home)) return home
   const url = new URL(asked, 'http://own.invalid')
   const path = `${url.pathname}${url.search}${url.hash}`
-  return url.host === 'own.invalid' && path.startsWith(home) ? path : home
+  return url.host === 'own.invalid' && path.startsWith(home) && path.length <= maxPathChars ? path : home
 }
 
 function signInPage(home: string, { error, returnTo }: { error: string; returnTo: string }): string {

@@ -183,6 +183,16 @@ test('retriers are counted by whether they can publish', async () => {
   )
 })
 
+test('paused topics are counted, however many there are', async () => {
+  await database.sql`
+    insert into dlq.dlq_topic_pauses (topic, what, paused_by, reason)
+    select 'orders-' || n, 'retries', 'maria', 'down' from generate_series(1, 1003) n`
+  const lines = await scrape()
+  await database.sql`delete from dlq.dlq_topic_pauses`
+  expect(numberOf(lines, 'dlq_paused_topics{what="retries"}')).toBe(1003)
+  expect(numberOf(lines, 'dlq_paused_topics{what="ingestion"}')).toBe(0)
+})
+
 test('what was sent and is not read is shown with its age, and what each group is behind', async () => {
   await database.sql`
     insert into dlq.dlq_readers (target_topic, consumer_group, state, members, horizon) values

@@ -174,7 +174,7 @@ function createGauges(registry: Registry, refresh: () => Promise<void>) {
 }
 
 function fill(gauges: Gauges, reading: FleetReading, now: number): void {
-  const { summary, counts, oldest, due, lags, status } = reading
+  const { summary, counts, oldest, due, lags, status, pauses } = reading
   if (counts !== null) fillCounts(gauges, counts)
   const ageOf = (since: Date) => Math.max(0, (now - since.getTime()) / 1000)
   for (const status of ['PENDING', 'DEAD'] as const)
@@ -189,7 +189,7 @@ function fill(gauges: Gauges, reading: FleetReading, now: number): void {
   gauges.topics.set(status.dlq_topics)
   gauges.pausedGroups.set(status.paused_groups)
   for (const what of pausables) gauges.pausedTopics.set({ what }, 0)
-  for (const { what } of status.paused_topics) gauges.pausedTopics.inc({ what })
+  for (const { what, topics } of pauses) gauges.pausedTopics.set({ what }, topics)
   if (status.stored_at) gauges.storedAt.set(status.stored_at.getTime() / 1000)
   for (const state of ['publishing', 'faulty', 'idle']) gauges.retriers.set({ state }, 0)
   for (const { publishes, fault } of status.retriers)

@@ -2,8 +2,14 @@
 
 import { formatDuration } from 'dlq-core/domain/retry/duration.ts'
 import type { EffectivePolicy } from 'dlq-core/domain/retry/effective-policy.ts'
-import { fieldOfSetting, type SettingName, settingNames } from 'dlq-core/domain/retry/policy-settings.ts'
+import {
+  fieldOfSetting,
+  type PolicySettings,
+  type SettingName,
+  settingNames,
+} from 'dlq-core/domain/retry/policy-settings.ts'
 import * as v from 'valibot'
+import { invalidField } from '../http/api-error.ts'
 
 export const settingValueSchema = v.union([v.null(), v.boolean(), v.number(), v.string(), v.array(v.string())])
 
@@ -47,6 +53,19 @@ export function shownSetting(name: SettingName, value: unknown) {
   if (name === 'scrub') return value as string[]
   if (name === 'backoff_list') return (value as number[]).map(formatDuration)
   return durations.has(name) ? formatDuration(value as number) : (value as string | number | boolean)
+}
+
+/**
+ * In the environment every value is text, and the schema takes it so. A body has numbers, booleans and lists themselves.
+ * @throws {ApiError} 400
+ */
+export function refuseQuoted(settings: PolicySettings, jsonOf: (name: SettingName) => string): void {
+  for (const name of settingNames) {
+    const value = shownSetting(name, settings[name])
+    // A share may be "5%".
+    if (value === null || typeof value === 'string' || name === 'refailure_share') continue
+    if (jsonOf(name).startsWith('"')) throw invalidField(name, `must be ${JSON.stringify(value)}, and not a text`)
+  }
 }
 
 /** An example in which a policy changes one setting. */

@@ -16,6 +16,7 @@ import {
   type SummaryState,
 } from 'dlq-core/queries/reading/summary.ts'
 import { countDue, type DueTopic, listDueTopics } from 'dlq-core/queries/retry/due-topics.ts'
+import { countTopicPauses, type Pausable } from 'dlq-core/queries/retry/topic-pauses.ts'
 import { maxLabels } from 'dlq-core/runtime/bounded-labels.ts'
 import type { Database, Transaction } from 'dlq-core/runtime/database/database.ts'
 import { isTooSlow } from 'dlq-core/runtime/database/database-errors.ts'
@@ -29,6 +30,7 @@ export type FleetReading = {
   due: readonly (DueTopic & { due: number })[]
   lags: readonly IngestLag[]
   status: FleetStatus
+  pauses: readonly { what: Pausable; topics: number }[]
   unread: readonly UnreadTopic[]
   readerLags: readonly LaggingReader[]
 }
@@ -49,12 +51,13 @@ export async function readFleet(
   { maxAgesMs = defaultMaxAgesMs }: { maxAgesMs?: number } = {},
 ): Promise<FleetReading> {
   return sql.begin('read only', async (sql) => {
-    const [summary, { counts }, dueTopics, lags, status, unread, readerLags] = await Promise.all([
+    const [summary, { counts }, dueTopics, lags, status, pauses, unread, readerLags] = await Promise.all([
       getSummaryState(sql),
       countByConsumer(sql, { scope: null, limit: maxConsumers, heldApart: true }),
       listDueTopics(sql),
       listIngestLag(sql),
       readFleetStatus(sql, { scope: null }),
+      countTopicPauses(sql),
       listUnreadTopics(sql, lookedInto),
       listLaggingReaders(sql, { limit: maxConsumers }),
     ])
@@ -72,6 +75,7 @@ export async function readFleet(
       due: due.map((topic) => ({ ...topic, due: countOf.get(topic.original_topic) ?? 0 })),
       lags,
       status,
+      pauses,
       unread,
       readerLags,
     }

@@ -1,6 +1,7 @@
 // Every error that leaves the API has one shape, the specification's: a stable code, a sentence, the
 // request's id, and one detail per faulty field.
 
+import { randomInt } from 'node:crypto'
 import type { Context } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import * as v from 'valibot'
@@ -65,10 +66,11 @@ export function invalidField(field: string, message: string): ApiError {
   return new ApiError('SYS_DLQ_VALIDATION_ERROR', `${field}: ${message}`, [{ field, message }])
 }
 
-const retryAfterSeconds: Partial<Record<ApiErrorCode, string>> = {
-  SYS_DLQ_UNAVAILABLE: '2',
-  SYS_DLQ_KAFKA_UNAVAILABLE: '10',
-  SYS_DLQ_TOO_MANY_REQUESTS: '1',
+/** From, to: those that were refused at one moment do not all come back at another one. */
+const retryAfterSeconds: Partial<Record<ApiErrorCode, readonly [least: number, most: number]>> = {
+  SYS_DLQ_UNAVAILABLE: [2, 5],
+  SYS_DLQ_KAFKA_UNAVAILABLE: [10, 20],
+  SYS_DLQ_TOO_MANY_REQUESTS: [1, 3],
 }
 
 type ErrorParts = Pick<ApiError, 'code' | 'message' | 'details'>
@@ -82,7 +84,7 @@ export function errorBody({ code, message, details }: ErrorParts, requestId: str
 export function sendError(c: Context, error: ErrorParts): Response {
   const { code } = error
   const retryAfter = retryAfterSeconds[code]
-  if (retryAfter !== undefined) c.header('Retry-After', retryAfter)
+  if (retryAfter !== undefined) c.header('Retry-After', String(randomInt(retryAfter[0], retryAfter[1] + 1)))
   if (code === 'SYS_DLQ_UNAUTHENTICATED') c.header('WWW-Authenticate', 'Bearer')
   return c.json(errorBody(error, c.get('requestId')), statusOf[code])
 }

@@ -63,7 +63,7 @@ test('while PostgreSQL is frozen every answer comes in bounded time, and afterwa
         ].map((path) => request(path)),
       )
       for (const answer of answers) {
-        expect(answer.headers.get('retry-after')).toBe('2')
+        expect(answer.headers.get('retry-after')).toMatch(/^[2-5]$/)
         expect(await answerOf(answer)).toMatchObject({ status: 503, body: { error: { code: 'SYS_DLQ_UNAVAILABLE' } } })
       }
     }

@@ -1,6 +1,6 @@
 // A request about a message points to the message's own trace, as its record carries it.
 
-import { decodeHeader, parseHeaders } from 'dlq-core/domain/record/header-json.ts'
+import { decodeHeader, readStoredHeaders } from 'dlq-core/domain/record/header-json.ts'
 import { isUuid } from 'dlq-core/domain/record/message-id.ts'
 import { getRecordHeaders } from 'dlq-core/queries/reading/message-view.ts'
 import type { Database } from 'dlq-core/runtime/database/database.ts'
@@ -12,8 +12,9 @@ export async function linkMessage(sql: Database, span: Span, id: string | undefi
   span.set({ 'dlq.message_id': id })
   // A request is answered whether it can be traced or not.
   const stored = await getRecordHeaders(sql, id).catch(() => null)
-  if (stored === null) return
-  const named = parseHeaders(stored).filter(([name]) => name === 'traceparent')
+  const headers = stored && readStoredHeaders(stored)
+  if (!headers) return
+  const named = headers.filter(([name]) => name === 'traceparent')
   const traceparent = traceparentOf(named.map((header) => decodeHeader(header)))
   if (traceparent !== null) span.link(traceparent)
 }

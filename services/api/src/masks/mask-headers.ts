@@ -3,7 +3,7 @@
 import { isFailureHeader } from 'dlq-core/domain/failure/strip-failure-headers.ts'
 import type { Mask } from 'dlq-core/domain/masks/create-masks.ts'
 import { hiddenMark } from 'dlq-core/domain/masks/mask-json.ts'
-import { parseHeaders, type StoredHeader, type StoredHeaderValue } from 'dlq-core/domain/record/header-json.ts'
+import { readStoredHeaders, type StoredHeader, type StoredHeaderValue } from 'dlq-core/domain/record/header-json.ts'
 
 /** Spring's and SmallRye's deserializers put the record that they could not read into a header; Karafka its key. */
 const copiesOfValue = /^(springDeserializerException|deserialization-failure-)/
@@ -12,10 +12,10 @@ const copiesOfKey = /^(original_key|source_key|springDeserializerExceptionKey|de
 /** So many bytes are a number, such as an offset; longer ones of a failure may be a serialised error. */
 const maxNumberChars = 12
 
-/** The headers in their stored form; null where nothing is hidden. */
+/** The headers in their stored form; null where nothing is hidden. What cannot be read as headers is shown to nobody. */
 export function maskStoredHeaders(stored: string, mask: Mask): string | null {
   let isMasked = false
-  const masked = parseHeaders(stored).map(([name, value]): StoredHeader => {
+  const masked = (readStoredHeaders(stored) ?? []).map(([name, value]): StoredHeader => {
     const after = maskedValue(name, value, mask)
     if (after !== value) isMasked = true
     return [name, after]

@@ -109,6 +109,7 @@ export function shownText<Text extends string | null>(
   sight: Sight,
   topics: MaskedTopics | 'anywhere',
 ): Text {
+  if (given !== null) sight.unmasked?.note(null, topics === 'anywhere' ? null : topics)
   const mask = topics === 'anywhere' ? sight.anywhere : sight.maskOf(topics)
   return given === null || !mask?.text ? given : (mask.text(given) as Text)
 }

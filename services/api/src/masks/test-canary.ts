@@ -139,7 +139,7 @@ export async function plantCanary({ sql }: TestDatabase, service: Sql): Promise<
     insert into dlq.dlq_reads (actor, request_id, action, filter, reason)
     values ('anna', 'req_0', 'GET /api/v1/messages', ${json(filter)}, ${`for ${canary}`})`
   await sql`
-    insert into dlq.dlq_topic_pauses (topic, what, paused_by, reason) values (${canaryTopic}, 'retries', 'maria', ${`for ${canary}`})`
+    insert into dlq.dlq_topic_pauses (topic, what, paused_by, reason) select topic, 'retries', 'maria', ${`for ${canary}`} from unnest(${sql.array([canaryTopic, canaryDlqTopic])}) topic`
   await sql`
     insert into dlq.dlq_routes (dlq_topic, original_topic, state, decided_at, decided_by, reason)
     values (${canaryDlqTopic}, ${canaryTopic}, 'approved', now(), 'maria', ${`for ${canary}`})

@@ -1,7 +1,7 @@
 // Bytes of a record in JSON: as text, as base64, or as the JSON value that they are.
 
 import { isUtf8 } from 'node:buffer'
-import { decodeHeaders } from 'dlq-core/domain/record/header-json.ts'
+import { readHeaders } from 'dlq-core/domain/record/header-json.ts'
 import { projectPayload } from 'dlq-core/domain/record/payload-projection.ts'
 import type { Header } from 'dlq-core/domain/record/record.ts'
 import * as v from 'valibot'
@@ -106,13 +106,14 @@ export const headersSchema = v.nullable(
   ),
 )
 
-/** Stored headers in the form of an answer. */
+/** Stored headers in the form of an answer; null where there are none, or they cannot be read. */
 export function shownHeaders(
   stored: string | null,
   columns: Record<string, string | null> = {},
 ): v.InferOutput<typeof headersSchema> {
-  if (stored === null) return null
-  return decodeHeaders(stored, columns).map(([name, value]) => ({
+  const headers = stored && readHeaders(stored, columns)
+  if (!headers) return null
+  return headers.map(([name, value]) => ({
     name,
     value:
       value === null ? null : isUtf8(value) ? { text: value.toString('utf8') } : { base64: value.toString('base64') },

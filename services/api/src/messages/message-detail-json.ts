@@ -3,7 +3,7 @@
 import { notAllowed } from 'dlq-core/domain/failure/topic-routes.ts'
 import { originStateOf, originStates } from 'dlq-core/domain/origin/origin-state.ts'
 import { parseExact } from 'dlq-core/domain/record/exact-json.ts'
-import { decodeHeaders } from 'dlq-core/domain/record/header-json.ts'
+import { readHeaders } from 'dlq-core/domain/record/header-json.ts'
 import type { EffectivePolicy } from 'dlq-core/domain/retry/effective-policy.ts'
 import { targetOf } from 'dlq-core/domain/retry/fill-target.ts'
 import type { MessageDetail } from 'dlq-core/queries/reading/message-detail.ts'
@@ -59,7 +59,9 @@ export const detailSchema = v.pipe(
           }),
         ),
       ),
-      v.description('In the order of the record. Null for a message without a record.'),
+      v.description(
+        'In the order of the record. Null for a message without a record, and where SQL has written what are no headers.',
+      ),
     ),
     value_bytes: v.nullable(count),
     record_timestamp: time,
@@ -180,6 +182,7 @@ export function detailJson(
 ): string {
   const m = message
   const target = targetOf(m, policy.policy)
+  const headers = m.record_headers && readHeaders(m.record_headers, { error_stacktrace: m.error_stacktrace })
   const facts = {
     status: m.status,
     retryCount: m.retry_count,
@@ -194,6 +197,7 @@ export function detailJson(
         ? notAllowed({ dlq_topic: m.dlq_topic, original_topic: m.original_topic })
         : null,
     unstoredValueBytes: m.unstored_value_bytes,
+    headersUnreadable: m.record_headers !== null && headers === null,
     origin: originStateOf(m.origin_state),
     stale: target === m.original_topic ? staleWords({ policy: policy.policy.staleness, known: staleness }) : null,
     unheld: m.is_unheld,
@@ -205,7 +209,6 @@ export function detailJson(
   const notRetryable = whyNotRetryable(facts)
   const time = (date: Date | null) => date && timestamp(date)
   const offset = (offset: bigint | null) => (offset === null ? null : String(offset))
-  const headers = m.record_headers && decodeHeaders(m.record_headers, { error_stacktrace: m.error_stacktrace })
   return messageJson(m, {
     retryable: notRetryable === null,
     not_retryable_because: notRetryable,

@@ -17,6 +17,7 @@ const waiting: RetryFacts = {
   origin: null,
   stale: null,
   unstoredValueBytes: null,
+  headersUnreadable: false,
   topicHeld: null,
 }
 const policy = { paused: false, autoRetry: true, delivery: 'republish' } as const

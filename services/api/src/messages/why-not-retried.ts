@@ -33,6 +33,8 @@ export type RetryFacts = {
   readonly stale: string | null
   /** The size of its value, where that was too large to be stored. */
   readonly unstoredValueBytes: bigint | null
+  /** SQL has written into `record_headers` what are no headers. */
+  readonly headersUnreadable: boolean
 }
 
 /** Why a message cannot be sent. */
@@ -49,9 +51,11 @@ export function whyNotRetryable(facts: RetryFacts): string | null {
 }
 
 function whyNotPossible(facts: RetryFacts): string | null {
-  const { status, retryCount, maxRetries, archived, unheld, unstoredValueBytes } = facts
+  const { status, retryCount, maxRetries, archived, unheld, unstoredValueBytes, headersUnreadable } = facts
   if (archived) return 'message is archived; restore it first'
   if (unstoredValueBytes !== null) return valueIsNotStored(unstoredValueBytes)
+  if (headersUnreadable)
+    return 'message cannot be sent: its headers were changed by SQL and cannot be read; give it other headers first'
   if (isRetryable({ status: unheld ? 'PENDING' : status, retry_count: retryCount, max_retries: maxRetries }))
     return null
   return `message is not retryable: status=${status}, retry_count=${retryCount}/${maxRetries}`

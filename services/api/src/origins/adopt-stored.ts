@@ -3,7 +3,7 @@
 import { readFailure } from 'dlq-core/domain/failure/read-failure.ts'
 import { replayHazard } from 'dlq-core/domain/failure/topic-names.ts'
 import { storedOrigin } from 'dlq-core/domain/origin/origin-state.ts'
-import { decodeHeaders } from 'dlq-core/domain/record/header-json.ts'
+import { readHeaders } from 'dlq-core/domain/record/header-json.ts'
 import { nextRetryAt } from 'dlq-core/domain/retry/retry-policy.ts'
 import { type HeldMessage, readContent } from 'dlq-core/queries/change/message-change.ts'
 import { findOrigin, writeOriginState } from 'dlq-core/queries/origin/origins.ts'
@@ -41,7 +41,7 @@ export async function adoptStored(
       `nothing proves that this is the record that failed as message ${id}: adopt it with force and a reason`,
     )
   const content = await readContent(sql, id)
-  const headers = decodeHeaders(content.record_headers ?? '[]', { error_stacktrace: content.error_stacktrace })
+  const headers = readHeaders(content.record_headers ?? '[]', { error_stacktrace: content.error_stacktrace }) ?? []
   const { family } = readFailure({
     ...{ topic: message.dlq_topic ?? '', timestamp: -1n, headers, value: content.record_value },
   })

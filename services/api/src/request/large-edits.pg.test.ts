@@ -142,7 +142,7 @@ test('a token that floods is told so, and another token’s patch is worked out 
   expect(workedOut).toHaveLength(4)
   expect([workedOut.filter((owner) => owner !== ann).length, workedOut.at(-1)]).toEqual([1, ann])
   const refused = answers.find(({ status }) => status === 429)!
-  expect(refused.headers.get('retry-after')).toBe('1')
+  expect(refused.headers.get('retry-after')).toMatch(/^[1-3]$/)
 })
 
 test('where too many wait together, 503 says when to come again', async () => {
@@ -152,6 +152,6 @@ test('where too many wait together, 503 says when to come again', async () => {
   const answers = await Promise.all(ids.map((id) => request(`PATCH /api/v1/dlq/messages/${id}`, edit(copying))))
   expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 503])
   const refused = answers.find(({ status }) => status === 503)!
-  expect(refused.headers.get('retry-after')).toBe('2')
+  expect(refused.headers.get('retry-after')).toMatch(/^[2-5]$/)
   expect(await refused.json()).toMatchObject({ error: { code: 'SYS_DLQ_UNAVAILABLE' } })
 })

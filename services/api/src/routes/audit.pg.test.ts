@@ -95,6 +95,42 @@ test('goes on behind what was looked at, and says what it does not go with', asy
   })
 })
 
+test.each<[string, string, object]>([
+  ['group.change', `PATCH groups/${group}`, { state: 'ignored', owner: 'maria', note: 'known' }],
+  ['topic.rename', 'PATCH topics/payments', { display_name: 'Payments' }],
+  ['consumer_group.rename', 'PATCH consumer-groups/billing', { display_name: 'Billing' }],
+  ['policy.put', 'PUT policies/pay.*', { max_retries: 5, backoff: 'list', backoff_list: ['1m'], scrub: ['iban'] }],
+  ['notification.route.put', 'PUT notifications/routes/on-call', { channel: 'slack', topics: ['pay*'], digest: '1m' }],
+  ['run.rate', 'PATCH runs/RUN', { rate_per_second: 5 }],
+  ['message.schedule', 'PATCH dlq/messages/MESSAGE', { max_retries: 7 }],
+])('%s is audited where something changes', async (action, methodAndPath, change) => {
+  await database.sql`truncate dlq.dlq_groups cascade`
+  await database.sql`
+    insert into dlq.dlq_groups (id, version, title, message, first_seen_at, last_seen_at)
+    values (${group}, 1, 'Late', 'too late', now(), now())`
+  const columns = {
+    group_id: group,
+    original_topic: 'payments',
+    dlq_topic: 'payments.dlq.v1',
+    consumer_group: 'billing',
+  }
+  const message = await insertMessageRow(database.sql, columns)
+  await database.sql`
+    insert into dlq.dlq_group_topics (group_id, dlq_topic, last_seen_at) values (${group}, 'payments.dlq.v1', now())
+    on conflict do nothing`
+  await database.sql`
+    insert into dlq.dlq_notification_channels (name, kind, host) values ('slack', 'slack', 'x') on conflict do nothing`
+  const run = await insertRun({ filter: {} })
+  await database.sql`update dlq.dlq_runs set status = 'running', ended_at = null where id = ${run}`
+  const [method, path = ''] = methodAndPath.replace('RUN', run).replace('MESSAGE', message).split(' ')
+  const headers = { 'content-type': 'application/json', ...(path.startsWith('dlq/') && { 'if-match': '*' }) }
+  const body = JSON.stringify(action === 'policy.put' ? change : { ...change, reason: 'known' })
+  const send = async () => (await request(`${method} /api/v1/${path}`, { headers, body })).status
+  expect([await send(), await send()]).toEqual([200, 200])
+  const entries = await database.sql`select action from dlq.dlq_audit`
+  expect(entries.map((entry) => entry.action)).toEqual([action])
+})
+
 test('cancelling a saga that carries out no run is audited, once', async () => {
   const [saga] = await database.sql<[{ id: string }]>`
     insert into saga.saga_states (workflow_name, payload, status) values ('order.refund', '{}', 'RUNNING') returning id`

@@ -281,6 +281,7 @@ async function changeOne(
     ...{ owner: clean(body.owner), note: clean(body.note) },
   })
   for (const [at, after] of (await listOpinions(sql, topics)).entries()) {
+    if (tagOfOpinions([before[at]!]) === tagOfOpinions([after])) continue
     await writeAudit(sql, {
       ...by,
       ...{ action: 'group.change', target_type: 'group', target_id: id, reason: body.reason },
@@ -292,7 +293,10 @@ async function changeOne(
 
 /** Of what is said for the topics in the scope. */
 async function tagOfGroup(sql: Sql, { id, scope }: { id: string; scope: TopicScope }): Promise<string> {
-  const opinions = await listOpinions(sql, { id, scope, limit: maxChanged })
+  return tagOfOpinions(await listOpinions(sql, { id, scope, limit: maxChanged }))
+}
+
+function tagOfOpinions(opinions: readonly GroupOpinion[]): string {
   return tagOf(opinions.map((one) => [one.dlq_topic, saidOf(one), one.state_changed_at]))
 }
 

@@ -70,6 +70,21 @@ test('a policy is written, read, listed, replaced and deleted, each with its aud
   ])
 })
 
+test.each([
+  ['max_retries', '5', '5'],
+  ['rate_per_second', '0.5', '0.5'],
+  ['paused', 'true', 'true'],
+  ['backoff_list', '1m,5m', '["1m","5m"]'],
+  ['scrub', 'iban', '["iban"]'],
+])('%s is not taken from a text', async (field, text, wanted) => {
+  const message = `must be ${wanted}, and not a text`
+  expect(await answerOf(put('a', { [field]: text }))).toMatchObject({
+    status: 400,
+    body: { error: { details: [{ field, message }] } },
+  })
+  expect((await put('a', { refailure_share: '5%', initial_delay: '1m', [field]: JSON.parse(wanted) })).status).toBe(200)
+})
+
 test('PUT accepts the answer of PUT', async () => {
   const body = {
     run_every: 21_600_000,

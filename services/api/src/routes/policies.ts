@@ -1,5 +1,6 @@
 // The policies that people set: the rows of dlq_policies.
 
+import { isDeepStrictEqual } from 'node:util'
 import { captureGlob } from 'dlq-core/domain/failure/topic-globs.ts'
 import { isTemplate } from 'dlq-core/domain/retry/fill-target.ts'
 import { fieldOfSetting, type PolicySettings, settingNames } from 'dlq-core/domain/retry/policy-settings.ts'
@@ -27,7 +28,7 @@ import type { TopicScope } from 'dlq-core/queries/topic-scope.ts'
 import { policySettingsSchema } from 'dlq-core/runtime/config/policy-schema.ts'
 import * as v from 'valibot'
 import { requireConditions, requireTag, tagOf } from '../answers/entity-tag.ts'
-import { settingValueSchema, shownSetting } from '../fleet/policy-json.ts'
+import { refuseQuoted, settingValueSchema, shownSetting } from '../fleet/policy-json.ts'
 import { refuseUnallowedTarget } from '../fleet/refuse-target.ts'
 import { ApiError } from '../http/api-error.ts'
 import { type ApiDeps, defineRoute } from '../http/define-route.ts'
@@ -268,7 +269,8 @@ export const policyRoutes = [
       },
       faults: ['SYS_DLQ_PRECONDITION_FAILED'],
     },
-    async ({ c, sql, by, policyLayers, allowedTargets, params: { pattern }, headers, query, body }) => {
+    async ({ c, sql, by, policyLayers, allowedTargets, params: { pattern }, headers, query, body, exactJson }) => {
+      refuseQuoted(body, exactJson)
       // What a template names is only known of each message; the retriers refuse it there.
       if (typeof body.redirect_topic === 'string' && !isTemplate(body.redirect_topic))
         refuseUnallowedTarget(allowedTargets, body.redirect_topic, 'redirect_topic')
@@ -286,6 +288,7 @@ export const policyRoutes = [
         const rowsBefore = await listPolicies(sql, { scope: null })
         const before = rowsBefore.find((row) => row.pattern === pattern)
         requireConditions(headers, tagOrNull(before), `policy ${pattern}`)
+        if (before && isDeepStrictEqual(settingsJson(before), settingsJson(body))) return { policy: before, rowsBefore }
         const after = await upsertPolicy(sql, pattern, body)
         await writeAudit(sql, {
           ...by,

@@ -35,8 +35,10 @@ export async function changeRun(
     const done =
       change === 'cancel' ? await cancelRun(sql, run, { by: by.actor, reason }) : await move(sql, run, change, reason)
     if (!done) throw new ApiError('SYS_DLQ_CONFLICT', `run ${id} is ${run.status}: it cannot be ${pastOf[change]}`)
-    await auditRun(sql, { ...run, reason }, { action: `run.${change}`, by, before: { status: run.status } })
-    return findRun(sql, { id, scope })
+    const changed = await findRun(sql, { id, scope })
+    const [before, after] = [{ status: run.status }, { status: changed.status }]
+    await auditRun(sql, { ...run, reason }, { action: `run.${change}`, by, before, after })
+    return changed
   })
 }
 

@@ -37,7 +37,10 @@ const goesWithSending = 'goes with kind "retry" or "redirect"'
 /** First a few, then a share, then all; each step only where the messages before it did not fail again. */
 const canarySchema = v.pipe(
   v.strictObject({
-    first: v.optional(v.pipe(count('first'), v.maxValue(10_000, 'must be at most 10000')), 1),
+    first: v.optional(
+      v.pipe(count('first'), v.minValue(1, 'must be at least 1'), v.maxValue(10_000, 'must be at most 10000')),
+      1,
+    ),
     // biome-ignore lint/suspicious/noThenProperty: the name that people write; nobody awaits it
     then: v.optional(share, 0.01),
     wait: v.optional(duration, '60s'),

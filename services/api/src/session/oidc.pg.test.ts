@@ -53,6 +53,7 @@ beforeAll(async () => {
         sub,
         ...(sub !== 'stranger' && { roles: ['sys_operator'] }),
         ...(sub === 'limited' && { dlq_topics: ['payments.*'] }),
+        ...(sub === 'everywhere' && { dlq_topics: Array.from({ length: 300 }, (_, n) => `orders.events.v${n}`) }),
       }),
     }),
   })
@@ -195,10 +196,22 @@ describe('nobody is signed in', () => {
     await failed((await signIn('maria', createApi({ secret: 'wrong' }))).answer, 'provider')
   })
 
+  test('whose topics no cookie can hold', async () => {
+    await failed((await signIn('everywhere')).answer, 'too-many-topics')
+  })
+
   test('while the provider is away', async () => {
     const away = createApi({ issuer: 'http://127.0.0.1:9' })
     await failed(await away('GET /console/login?return=/dlq/console/'), 'provider')
   })
+})
+
+test('from a page whose address no cookie can hold, people come to the first page', async () => {
+  const api = createApi()
+  const { location, cookie } = await begin(api, `/dlq/console/messages?q=${'x'.repeat(5000)}`)
+  expect(cookie.length).toBeLessThan(4096)
+  const answer = await callback(api, await signInAt(location, 'maria'), cookie)
+  expect(answer.headers.get('location')).toBe('/dlq/console/')
 })
 
 test('another replica with the same key may answer the callback', async () => {

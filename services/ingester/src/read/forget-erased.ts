@@ -5,7 +5,7 @@ import { erasureKey, idDigest, keyDigest, placeDigest } from 'dlq-core/domain/er
 import type { DeadLetter, NewMessage } from 'dlq-core/domain/message/new-message.ts'
 import { type Erasure, type ErasureKey, findErasures, readErasureKeys } from 'dlq-core/queries/erase/erasures.ts'
 import type { Sql } from 'dlq-core/queries/sql.ts'
-import { correlateByPlace, originOf } from '../store/correlate-by-place.ts'
+import { correlateByPlace, type LookedAt, originOf } from '../store/correlate-by-place.ts'
 
 /** A run began to erase while a batch was read: it is read again. */
 export class ErasuresChanged extends Error {}
@@ -20,16 +20,17 @@ const nothingErased: Erasures = { marker: markerOf([]), erased: new Set() }
 export async function forgetErased(
   sql: Sql,
   read: readonly DeadLetter[],
+  lookedAt: LookedAt,
 ): Promise<{ letters: readonly DeadLetter[]; erasures: Erasures }> {
   const keys = await readErasureKeys(sql)
   if (keys.length === 0) return { letters: read, erasures: nothingErased }
   // Failures of erased messages are known by their ids, also where the consumer's framework has dropped our headers.
-  const { letters } = await correlateByPlace(sql, read)
+  const { letters } = await correlateByPlace(sql, read, lookedAt)
   const signsOf = signsUnder(keys)
   const signs = letters.map(signsOf)
   const isMet = await findMet(sql, signs.flat())
   const erased = new Set<string>()
-  const forgotten = letters.map((letter, at) => {
+  const forgotten = read.map((letter, at) => {
     if (!signs[at]!.some(isMet)) return letter
     erased.add(letter.message.id)
     return {

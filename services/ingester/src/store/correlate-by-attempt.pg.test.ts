@@ -1,6 +1,6 @@
 // Re-failures that come while their attempt is under way, so that nothing says yet where its record stands.
 
-import { deriveMessageId } from 'dlq-core/domain/record/message-id.ts'
+import { deriveAttemptId, deriveMessageId } from 'dlq-core/domain/record/message-id.ts'
 import { placeKey } from 'dlq-core/domain/record/record-place.ts'
 import { defaultRetryPolicy, type RetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
@@ -81,3 +81,28 @@ describe.each([{ isKept: false }, { isKept: true }])(
     })
   },
 )
+
+test.each<[string, 'ours' | 'foreign' | 'gone' | 'unreachable', { stored: number; reopened: number }]>([
+  ['that one', 'ours', { stored: 0, reopened: 1 }],
+  ['a record of the topic that was created again', 'foreign', { stored: 1, reopened: 0 }],
+  ['no record any more', 'gone', { stored: 0, reopened: 1 }],
+  ['what cannot be read', 'unreachable', { stored: 0, reopened: 1 }],
+])('a failure without our headers, where one of ours was published and now stands %s', async (_, now, stored) => {
+  const first = recordAt(0)
+  const id = deriveMessageId(first)
+  const place = { topic: 'orders.events.v1', partition: 0, offset: 7n }
+  const ours = Object.entries({ 'dlq-message-id': id, 'dlq-attempt': '1' })
+  const original = {
+    ...{ key: null, value: null, timestamp: 0n },
+    headers: now === 'ours' ? ours.map(([name, value]) => [name, Buffer.from(value)] as const) : [],
+  }
+  const found = now === 'gone' || now === 'unreachable' ? now : original
+  const deps = storeDeps(service.sql, { fetchOriginals: async () => new Map([[placeKey(place), found]]) })
+  await storeBatch(deps, batchOf([first]))
+  await database.sql`update dlq.dlq_messages set status = 'RESOLVED', next_retry_at = null, retry_count = 1`
+  await database.sql`
+    insert into dlq.dlq_attempts (message_id, number, attempt_id, outcome, target_topic, target_partition, target_offset, settled_at)
+    values (${id}, 1, ${deriveAttemptId(id, 1)}, 'published', ${place.topic}, 0, 7, now())`
+  const headers = { 'dlq-original-partition': '0', 'dlq-original-offset': '7' }
+  expect(await storeBatch(deps, batchOf([recordAt(1, { headers })]))).toMatchObject(stored)
+})

@@ -8,6 +8,7 @@ import {
   readDeadLetter,
 } from 'dlq-core/domain/message/new-message.ts'
 import type { DeadLetterRecord, Records } from 'dlq-core/domain/record/record.ts'
+import { placeKey } from 'dlq-core/domain/record/record-place.ts'
 import { markErased } from 'dlq-core/queries/erase/erasures.ts'
 import {
   copyMessages,
@@ -38,7 +39,7 @@ import type { Lag } from '../registers/lag.ts'
 import type { RouteRegister } from '../registers/route-register.ts'
 import type { Setbacks } from '../registers/setbacks.ts'
 import { type CorrelateDeps, correlateByAttempt, findUnplaced } from './correlate-by-attempt.ts'
-import { correlateByPlace } from './correlate-by-place.ts'
+import { correlateByPlace, findPublished, type LookedAt } from './correlate-by-place.ts'
 import { insertReducing } from './insert-reducing.ts'
 import { reopenRepublished } from './reopen-republished.ts'
 import { storeOrigins } from './store-origins.ts'
@@ -189,13 +190,16 @@ async function readWork(
   const early = some?.early ?? null
   const left = some?.left ?? (await complete([...batch.records]))
   const whole = some?.letters ?? left.map(read)
-  const unplaced = await findUnplaced({ sql, policyOf: settings.policyOf }, whole, early?.places)
+  const [unplaced, published] = await Promise.all([
+    findUnplaced({ sql, policyOf: settings.policyOf }, whole, early?.places),
+    findPublished(sql, whole),
+  ])
   const decoded = decoder === null ? whole : await decoder.decode(left, whole)
-  const correlated = await correlateByAttempt(deps, decoded, unplaced)
+  const { letters: correlated, lookedAt } = await correlateByAttempt(deps, decoded, { unplaced, published })
   const { letters, erasures } =
     early !== null && correlated.length === 0
       ? { letters: correlated, erasures: early.erased.erasures }
-      : await forgetErased(sql, correlated)
+      : await forgetErased(sql, correlated, lookedAt)
   if (early !== null && (await areOutdated(early, { unplaced, erasures }))) {
     forgetEncoded(early.encoded)
     deps.setbacks.note(batch)
@@ -206,7 +210,7 @@ async function readWork(
   await routes.admit(letters)
   await consumers.admit(letters)
   await frames.learn(letters)
-  return { deps, batch, bytes, early, letters, compared, erasures, options, mayRefuse: false }
+  return { deps, batch, bytes, early, letters, lookedAt, compared, erasures, options, mayRefuse: false }
 }
 
 /** Whether early rows are not what is to be stored. */
@@ -225,6 +229,7 @@ type Work = {
   early: EarlyRows | null
   /** Of the records whose rows are not among the early ones. */
   letters: readonly DeadLetter[]
+  lookedAt: LookedAt
   compared: ReadonlyMap<string, ComparedOrigin>
   erasures: Erasures
   options: StoreOptions
@@ -233,16 +238,18 @@ type Work = {
 
 async function storeLetters(
   sql: Transaction,
-  { deps, batch, bytes, early, letters, compared, erasures, options, mayRefuse }: Work,
+  { deps, batch, bytes, early, letters, lookedAt, compared, erasures, options, mayRefuse }: Work,
 ): Promise<StoreOutcome> {
   // Sent together.
-  const [place, { letters: correlated, isSent }] = await Promise.all([
+  const [place, { letters: correlated, published }] = await Promise.all([
     lockPosition(sql, batch),
-    correlateByPlace(sql, letters, early?.places),
+    correlateByPlace(sql, letters, { ...lookedAt, others: early?.places }),
     requireSameErasures(sql, erasures),
     // A row in its reduced form has another message, which framed headers would refer to.
     mayRefuse || deps.frames.confirm(sql, messagesOf(letters), early?.framesIds),
   ])
+  if (published.some((place) => !lookedAt.places.has(placeKey(place))))
+    throw new EarlyRowsOutdated('some may have failed again')
   const { next_offset: position, manual_below: manualBelow, stored_below: storedBelow, leader_epoch: epoch } = place
   const seen = { seenOffset: position, epoch }
   if (position > batch.highWatermark) return { kind: 'recreated', ...seen }
@@ -255,8 +262,8 @@ async function storeLetters(
 
   if (early !== null) {
     const { dlq_offset: first } = early.messages[0]!
-    if (isSent || first < position || isBelow(first, manualBelow) || isBelow(first, storedBelow))
-      throw new EarlyRowsOutdated('some are stored already, are to be sent by hand only, or failed again')
+    if (first < position || isBelow(first, manualBelow) || isBelow(first, storedBelow))
+      throw new EarlyRowsOutdated('some are stored already, or are to be sent by hand only')
   }
   const unseen = await leaveStored(
     sql,

@@ -37,14 +37,37 @@ test('a schedule that is off, or never matches, has no tick', () => {
   ])
 })
 
-test('of missed ticks, only the last one of a rare job is made up for', () => {
-  const backfill = (schedule: string) => toCronItem(job(schedule), from)!.options.backfillPeriod
-  expect(backfill('* * * * *')).toBe(0)
-  expect(backfill('*/30 * * * *')).toBe(0)
-  expect(backfill('10 * * * *')).toBe(59 * 60_000)
-  expect(backfill('0 3 * * *')).toBe((24 * 60 - 1) * 60_000)
-  expect(backfill('0 3 1 */2 *')).toBe((31 * 24 * 60 - 1) * 60_000)
-})
+test.each([
+  ['* * * * *', '2026-02-28T02:59:30Z', []],
+  ['*/30 * * * *', '2026-02-28T02:59:30Z', []],
+  ['10 * * * *', '2026-02-28T02:59:30Z', ['2026-02-28T02:10']],
+  ['0 3 * * *', '2026-02-28T02:59:30Z', ['2026-02-27T03:00']],
+  ['0 3 * * *', '2026-02-28T03:00:30Z', ['2026-02-28T03:00']],
+  ['0 3 1 */2 *', '2026-03-20T12:00:00Z', ['2026-03-01T03:00']],
+  ['0 3 1 */2 *', '2026-04-20T12:00:00Z', []],
+  // Before a weekend, and after it.
+  ['0 3 * * 1-5', '2026-02-27T02:00:00Z', ['2026-02-26T03:00']],
+  ['0 3 * * 1-5', '2026-03-01T12:00:00Z', ['2026-02-27T03:00']],
+  ['0 3 * * 1-5', '2026-03-02T12:00:00Z', ['2026-03-02T03:00']],
+  ['0,5 3 * * *', '2026-02-28T12:00:00Z', ['2026-02-28T03:05']],
+  ['0,5 3 * * *', '2026-02-28T03:02:00Z', []],
+])(
+  'of the ticks of "%s" that were missed until %s, only the last one of a rare job is made up for',
+  (schedule, at, made) => {
+    const start = new Date(at)
+    const { match, options } = toCronItem(job(schedule), start)!
+    // As graphile-worker does, a moment later.
+    const madeUpFor = []
+    for (let ago = 50 * 24 * 60; ago > 0; ago--) {
+      const tick = new Date(Math.ceil(start.getTime() / 60_000) * 60_000 - ago * 60_000)
+      const [min, hour, date] = [tick.getUTCMinutes(), tick.getUTCHours(), tick.getUTCDate()]
+      const isTick = match({ min, hour, date, month: tick.getUTCMonth() + 1, dow: tick.getUTCDay() })
+      if (isTick && options.backfillPeriod >= start.getTime() + 500 - tick.getTime())
+        madeUpFor.push(tick.toISOString().slice(0, 16))
+    }
+    expect(madeUpFor).toEqual(made)
+  },
+)
 
 test('two ticks of a job wait for each other, in a queue of its own', () => {
   expect(toCronItem(job('* * * * *'), from)!.options.queueName).toBe('cron_test')

@@ -21,20 +21,29 @@ export type CronContext = {
 const minuteMs = 60_000
 const yearMs = 366 * 86_400_000
 const hourMs = 60 * minuteMs
+/** What was missed longer ago waits for the next tick. graphile-worker looks at each minute of it. */
+const maxBackfillMs = 31 * 24 * hourMs
 /** The waits between tries grow from 3 s; the seven waits add up to 18 minutes. */
 const maxAttempts = 8
 
-/** The job as graphile-worker schedules it; null where it is off. @throws where the timetable cannot be read */
+/** The job as graphile-worker schedules it from `now` on; null where it is off. @throws where the timetable cannot be read */
 export function toCronItem({ name, schedule }: CronJob, now: Date): ParsedCronItem | null {
   if (schedule === 'off') return null
   const item = parse({ name, schedule })
-  const first = nextTick({ name, schedule }, now)
-  const second = first && nextTick({ name, schedule }, first)
-  const intervalMs = first && second ? second.getTime() - first.getTime() : yearMs
-  // A tick that was missed while no retrier ran is made up for once, where the next tick is far away. The period ends a
-  // minute before one interval, because otherwise the tick before the missed one would be made up for as well.
-  item.options.backfillPeriod = intervalMs >= hourMs ? Math.min(intervalMs, 31 * 24 * hourMs) - minuteMs : 0
+  item.options.backfillPeriod = backfillMs({ name, schedule }, now)
   return item
+}
+
+/**
+ * The last tick is made up for where it was missed while no retrier ran, and the next one is far away from it. The period
+ * ends in the middle between it and the one before, which would be made up for as well.
+ */
+function backfillMs(job: Timetable, now: Date): number {
+  const [last, next] = [lastTick(job, now), nextTick(job, now)]
+  if (last === null || (next !== null && next.getTime() - last.getTime() < hourMs)) return 0
+  const before = lastTick(job, last)
+  const gapMs = before === null ? yearMs : last.getTime() - before.getTime()
+  return Math.min(now.getTime() - last.getTime() + Math.floor(gapMs / 2), maxBackfillMs)
 }
 
 type Timetable = Pick<CronJob, 'name' | 'schedule'>

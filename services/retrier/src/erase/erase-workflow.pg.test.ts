@@ -3,11 +3,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openProof } from 'dlq-core/domain/erase/erase-proof.ts'
 import { erasureKey, idDigest, keyDigest, placeDigest } from 'dlq-core/domain/erase/erasure-digest.ts'
-import type { RunSelection } from 'dlq-core/domain/message/run.ts'
+import { forgottenSelection, type RunSelection } from 'dlq-core/domain/message/run.ts'
 import { eraseMessages } from 'dlq-core/queries/erase/erase-messages.ts'
 import { eraseFrames, retireFrames } from 'dlq-core/queries/erase/erase-traces.ts'
 import { findErasures, readErasureKeys } from 'dlq-core/queries/erase/erasures.ts'
 import { admitFrames, haveFrames } from 'dlq-core/queries/ingest/stack-frames.ts'
+import { moveRun } from 'dlq-core/queries/runs/runs.ts'
 import { eventually } from 'dlq-testing/eventually.ts'
 import { untilWaitingForLock } from 'dlq-testing/postgres/lock-waits.ts'
 import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
@@ -164,13 +165,26 @@ describe('a run that erases', () => {
     const key = Buffer.from('only in a reason')
     const id = await insertMessageRow(database.sql, { record_key: key })
     const selection = { filter: { topic: 'orders' } }
-    const [other] = await database.sql`
-      insert into dlq.dlq_runs (kind, status, actor, reason, selection, patch, until_id, matched, matched_relation)
-      values ('edit', 'running', 'ann', ${`for ${key}`}, ${database.sql.json(selection)},
-              ${database.sql.json([{ op: 'add', path: '/x', value: 1 }])}, gen_random_uuid(), 1, 'eq') returning id`
+    const patch = [{ op: 'add', path: '/x', value: 1 }]
+    const insertRun = async (selection: RunSelection) => {
+      const [run] = await database.sql<[{ id: string }]>`
+        insert into dlq.dlq_runs (kind, status, actor, reason, selection, patch, until_id, matched, matched_relation)
+        values ('edit', 'running', 'ann', ${`for ${key}`}, ${database.sql.json(selection as never)},
+                ${database.sql.json(patch)}, gen_random_uuid(), 1, 'eq') returning id`
+      return run.id
+    }
+    const [other, asking] = [await insertRun(selection), await insertRun({ filter: { key: String(key) } })]
     await erase(await enter({ ids: [id] }))
-    const [row] = await database.sql`select reason, selection, patch from dlq.dlq_runs where id = ${other!.id}`
-    expect(row).toEqual({ reason: null, selection, patch: [{ op: 'add', path: '/x', value: 1 }] })
+    const [row] = await database.sql`select reason, selection, patch from dlq.dlq_runs where id = ${other}`
+    expect(row).toEqual({ reason: null, selection, patch })
+    // Only the one whose selection is gone says so when it ends.
+    for (const [id, status_reason] of [
+      [other, null],
+      [asking, forgottenSelection],
+    ] as const) {
+      await moveRun(service.sql, { id, from: ['running'], to: 'completed' })
+      expect(await database.sql`select status_reason from dlq.dlq_runs where id = ${id}`).toEqual([{ status_reason }])
+    }
   })
 
   test('waits for a message that is being sent', async () => {

@@ -12,7 +12,7 @@ import {
   originStateOf,
   storedOrigin,
 } from 'dlq-core/domain/origin/origin-state.ts'
-import { decodeHeaders } from 'dlq-core/domain/record/header-json.ts'
+import { readHeaders } from 'dlq-core/domain/record/header-json.ts'
 import { placeKey } from 'dlq-core/domain/record/record-place.ts'
 import type { PolicyOf } from 'dlq-core/domain/retry/effective-policy.ts'
 import { nextRetryAt, type RetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
@@ -159,7 +159,7 @@ export function isComparable(message: ComparableMessage): boolean {
 
 function copyOf(message: ComparableMessage): Copy {
   const { record_key: key, record_value: value, record_headers, error_stacktrace } = message
-  const headers = decodeHeaders(record_headers!, { error_stacktrace })
+  const headers = readHeaders(record_headers!, { error_stacktrace }) ?? []
   const timestamp = message.record_timestamp === null ? null : BigInt(message.record_timestamp.getTime())
   const { family, context } = readFailure({
     topic: message.dlq_topic ?? '',

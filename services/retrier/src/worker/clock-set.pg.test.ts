@@ -40,7 +40,7 @@ test.each([
   running = runWorker({
     ...{ sql: service.sql, database: config.database, login, settings: config.worker, retrierId: 'test', log, signal },
     tasks: {},
-    cronItems: [toCronItem(job, new Date())!],
+    cronItems: () => [toCronItem(job, new Date())!],
     metrics: createWorkerMetrics(new Registry()),
   })
   const started = () => notes.filter((one) => 'event' in one && one.event === 'worker_started')

@@ -26,7 +26,8 @@ export type WorkerDeps = {
   /** Names this process in dlq_workers. */
   retrierId: string
   tasks: TaskList
-  cronItems: ParsedCronItem[]
+  /** Asked for each session: they say which missed tick is made up for. */
+  cronItems: () => ParsedCronItem[]
   metrics: WorkerMetrics
   log: Log
   signal: AbortSignal
@@ -100,7 +101,7 @@ type Session = { pool: Awaited<ReturnType<typeof openWorkerPool>>; events: Worke
 
 function optionsOf({ tasks, cronItems, database, settings, log }: WorkerDeps, { pool, events, heartbeat }: Session) {
   return {
-    ...{ pgPool: pool, events, taskList: tasks, parsedCronItems: cronItems },
+    ...{ pgPool: pool, events, taskList: tasks, parsedCronItems: cronItems() },
     concurrency: settings.concurrency,
     pollInterval: pollMs,
     noHandleSignals: true,

@@ -30,7 +30,7 @@ await runService({ name: 'retrier', needs: ['database'] }, async ({ config, logi
     ...{ sql, log, signal, tasks, login },
     database: config.database,
     settings: config.worker,
-    cronItems: [],
+    cronItems: () => [],
     retrierId: `test-${process.pid}`,
     metrics: createWorkerMetrics(registry),
   })

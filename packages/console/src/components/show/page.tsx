@@ -2,6 +2,8 @@
 
 import { Children, type ReactNode, useEffect } from 'react'
 import { useSlow } from '../../data/live.ts'
+import { consoleTitle } from '../../data/session.ts'
+import { useStore } from '../../data/store.ts'
 import { namedSteering } from '../../domain/payload/directions.ts'
 import { DirectedText } from './directed-text.tsx'
 import { useLongWords } from './long-words.tsx'
@@ -25,9 +27,10 @@ type HeadProps = {
 
 export function PageHead({ title, documentTitle, back, aside, hidden = false, children }: HeadProps) {
   const { words, toggle } = useLongWords(title, titleChars)
+  const name = useStore(consoleTitle)
   useEffect(() => {
-    document.title = `${namedSteering(documentTitle ?? title)} · dlq-manager`
-  }, [documentTitle, title])
+    document.title = `${namedSteering(documentTitle ?? title)} · ${name}`
+  }, [documentTitle, title, name])
   return (
     <header className={styles.head}>
       {back === undefined ? null : <nav aria-label="Breadcrumb">{back}</nav>}

@@ -16,6 +16,7 @@ import { type ExactSurvey, idempotencyKey, newKey, startRun } from '../../data/q
 import { configQuery, useMissingRole } from '../../data/session.ts'
 import {
   type Draft,
+  isNumberTyped,
   mustType,
   requestText,
   roleOfKind,
@@ -62,7 +63,7 @@ export function DraftForm({ draft, hash, all, survey, onChange }: Props) {
   const needsReason = draft.force || draft.kind === 'delete' || draft.kind === 'purge' || production
   const needsTyping = survey.data !== undefined && mustType(draft.kind, count, production)
   const lacksReason = needsReason && reason.trim() === ''
-  const lacksNumber = needsTyping && typed.replace(/\D/g, '') !== String(count)
+  const lacksNumber = needsTyping && !isNumberTyped(typed, count)
   const start = useMutation({
     mutationKey: ['start'],
     mutationFn: () =>

@@ -55,7 +55,7 @@ export function RunPage() {
   const now = useNow()
   const query = useQuery({
     ...runQuery(id),
-    refetchInterval: ({ state: { data } }) => (data === undefined || isWatched(data) ? live : false),
+    refetchInterval: (query) => (query.state.data === undefined || isWatched(query.state.data) ? live(query) : false),
   })
   const run = query.data
   useRunEvents(id, run !== undefined && activeStatuses.has(run.status))
@@ -95,7 +95,7 @@ export function RunPage() {
         <LastKnown query={query} />
         <HiddenNote of={[run]} />
       </PageHead>
-      <WhyPaused run={run} />
+      <WhyStopped run={run} />
       <div className={styles.progress}>
         {active ? <Stages run={run} /> : null}
         <ProgressBar parts={parts} label={progressWords(run)} />
@@ -127,13 +127,19 @@ export function RunPage() {
   )
 }
 
-function WhyPaused({ run }: { run: Run }) {
-  if (run.status !== 'paused' && run.status !== 'failed') return null
-  if (run.status_reason === null) return null
+const stopWords: Readonly<Partial<Record<Run['status'], string>>> = {
+  paused: 'Paused: ',
+  failed: 'Failed: ',
+  completed: 'Not all of it: ',
+}
+
+function WhyStopped({ run }: { run: Run }) {
+  const words = stopWords[run.status]
+  if (words === undefined || run.status_reason === null) return null
   return (
     <Notice look={run.status === 'failed' ? 'alarm' : 'warning'}>
       <span>
-        {run.status === 'paused' ? 'Paused: ' : 'Failed: '}
+        {words}
         <DirectedText text={run.status_reason} />
       </span>
       {run.progress.failed_again === 0 ? null : (
@@ -305,8 +311,7 @@ function Items({ run, outcome }: { run: Run; outcome: string }) {
   const live = useLive(5000)
   const list = useInfiniteQuery({
     ...runItemsQuery(id, outcome),
-    // All of its pages are read again: of more of them, less often.
-    refetchInterval: ({ state }) => (live !== false && isWatched(run) ? live * (state.data?.pages.length ?? 1) : false),
+    refetchInterval: (query) => isWatched(run) && live(query),
   })
   const items = list.data?.pages.flatMap((page) => page.items) ?? []
   return (

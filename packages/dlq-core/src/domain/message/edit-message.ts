@@ -1,7 +1,7 @@
 // An edit: the message after it, and the fields that differ.
 
 import type { StoredDecoding } from '../payload/stored-decoding.ts'
-import { decodeHeaders, encodeHeaders } from '../record/header-json.ts'
+import { encodeHeaders, readHeaders } from '../record/header-json.ts'
 import { orderKey } from '../record/order-key.ts'
 import { projectPayload } from '../record/payload-projection.ts'
 import { areSameBytes, type Header } from '../record/record.ts'
@@ -105,7 +105,8 @@ export function sentValue({
   return record_headers === null && record_value === null && payload !== null ? Buffer.from(payload) : record_value
 }
 
-/** Headers without reference to a column, for comparison. */
+/** Headers without reference to a column, for comparison; null where there are none, or they cannot be read. */
 function plainHeaders({ record_headers, error_stacktrace }: MessageContent): string | null {
-  return record_headers === null ? null : encodeHeaders(decodeHeaders(record_headers, { error_stacktrace }))
+  const headers = record_headers && readHeaders(record_headers, { error_stacktrace })
+  return headers && encodeHeaders(headers)
 }

@@ -8,6 +8,9 @@ import { type Status, statuses } from '../retry/message-state.ts'
 import type { MessageFilter } from './message-filter.ts'
 import { type RunKind, unlimitedKinds } from './run-kinds.ts'
 
+/** Why a run has ended before all of its messages. */
+export const forgottenSelection = 'an erasure took what it was asked for; it left alone what it had not taken by then'
+
 /** `cancelling`: nothing more is claimed, and the run gives back the messages that it did not send. */
 export const runStatuses = ['queued', 'running', 'paused', 'cancelling', 'completed', 'cancelled', 'failed'] as const
 export type RunStatus = (typeof runStatuses)[number]

@@ -1,7 +1,7 @@
 // What dlq_messages keeps of the decoding of its value: enough to find the rows that wait for a schema, and to name the
 // schema in lists without reading the bytes.
 
-import { decodeHeader, parseHeaders } from '../record/header-json.ts'
+import { decodeHeader, readStoredHeaders } from '../record/header-json.ts'
 import { projectPayload, projectWritten } from '../record/payload-projection.ts'
 import type { Header } from '../record/record.ts'
 import type { Reading } from './read-payload.ts'
@@ -34,10 +34,10 @@ function projectionOf(json: string, decoding: Reading['decoding']): string | nul
   return decoding?.format === 'avro' ? projectWritten(json) : projectPayload(Buffer.from(json))
 }
 
-/** Those stored headers that decide how a record is read. */
+/** Those stored headers that decide how a record is read; none where SQL has written what are no headers. */
 export function storedPayloadHeaders(stored: string | null): Header[] {
   if (stored === null) return []
-  return parseHeaders(stored)
+  return (readStoredHeaders(stored) ?? [])
     .filter(
       ([name, value]) =>
         payloadHeaders.has(name) && !(value !== null && typeof value === 'object' && 'column' in value),

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { decodeHeaders, encodeHeaders, parseHeaders, storedHeaders } from './header-json.ts'
+import { decodeHeaders, encodeHeaders, parseHeaders, readHeaders, storedHeaders } from './header-json.ts'
 import type { Header } from './record.ts'
 
 const stacktrace = `java.lang.IllegalStateException: größer\n${'\tat com.acme.Orders.process(Orders.java:7)\n'.repeat(5)}`
@@ -127,6 +127,7 @@ describe('reading stored headers', () => {
     const json = '[["a","b"],{"framed":["c"]}]'
     expect(parseHeaders(json)).toEqual([['a', 'b']])
     expect(() => decodeHeaders(json)).toThrow('read by dlq.record_headers')
+    expect(readHeaders(json)).toBeNull()
   })
 
   test('a reference to a missing column is refused', () => {
@@ -134,6 +135,8 @@ describe('reading stored headers', () => {
     expect(() => decodeHeaders(json)).toThrow('error_stacktrace')
     expect(() => decodeHeaders(json, { error_stacktrace: null })).toThrow('error_stacktrace')
     expect(() => decodeHeaders('[["s",{"column":"toString"}]]')).toThrow('toString')
+    expect(readHeaders(json)).toBeNull()
+    expect(readHeaders(json, { error_stacktrace: 'trace' })).toEqual([['s', Buffer.from('trace')]])
   })
 
   test.each([
@@ -148,6 +151,7 @@ describe('reading stored headers', () => {
     '[["a",{"base64":1}]]',
   ])('%s is refused, being of another form', (json) => {
     expect(() => decodeHeaders(json)).toThrow()
+    expect(readHeaders(json)).toBeNull()
   })
 })
 

@@ -99,27 +99,51 @@ export function decodeHeaders(json: string, columns: Readonly<Record<string, str
   })
 }
 
+/** As `decodeHeaders`; null where that would throw: people may have written the column by SQL. */
+export function readHeaders(json: string, columns: Readonly<Record<string, string | null>> = {}): Header[] | null {
+  const isDecodable = (header: StoredHeader | FramedRun): header is StoredHeader =>
+    !isFramed(header) && (!isReference(header[1]) || typeof columns[header[1].column] === 'string')
+  const headers = pairsOf(json)
+  return headers?.every(isDecodable) ? headers.map((header) => decodeHeader(header, columns)) : null
+}
+
 /**
- * The stored headers, for callers that decode only some. Failure headers that are stored elsewhere are left out. Throws
- * as `decodeHeaders` does.
+ * The stored headers, for callers that decode only some. Failure headers that are stored elsewhere are left out. Throws an
+ * AssertionError where the JSON is not of that form.
  */
 export function parseHeaders(json: string): StoredHeader[] {
   return parsePairs(json).filter((header): header is StoredHeader => !isFramed(header))
 }
 
-function parsePairs(json: string): (StoredHeader | FramedRun)[] {
-  const pairs: unknown = JSON.parse(json)
-  assert(Array.isArray(pairs), 'stored headers are an array of pairs')
-  for (const pair of pairs as (StoredHeader | FramedRun)[]) {
-    if (isFramed(pair)) continue
-    assert(Array.isArray(pair) && pair.length === 2, 'a stored header is a pair of name and value')
-    assert(typeof pair[0] === 'string', 'a stored header begins with its name')
-  }
-  return pairs as (StoredHeader | FramedRun)[]
+/** As `parseHeaders`; null where that would throw. */
+export function readStoredHeaders(json: string): StoredHeader[] | null {
+  return pairsOf(json)?.filter((header): header is StoredHeader => !isFramed(header)) ?? null
 }
 
-function isFramed(header: StoredHeader | FramedRun): header is FramedRun {
+function parsePairs(json: string): (StoredHeader | FramedRun)[] {
+  const pairs = pairsOf(json)
+  assert(pairs !== null, 'stored headers are an array of pairs of name and value')
+  return pairs
+}
+
+function pairsOf(json: string): (StoredHeader | FramedRun)[] | null {
+  const pairs: unknown = JSON.parse(json)
+  return Array.isArray(pairs) && pairs.every((pair) => isFramed(pair) || isStoredHeader(pair)) ? pairs : null
+}
+
+function isFramed(header: unknown): header is FramedRun {
   return typeof header === 'object' && header !== null && 'framed' in header
+}
+
+function isStoredHeader(pair: unknown): pair is StoredHeader {
+  if (!Array.isArray(pair) || pair.length !== 2 || typeof pair[0] !== 'string') return false
+  const value: Partial<Record<'base64' | 'column', unknown>> | string | null = pair[1]
+  if (value === null || typeof value === 'string') return true
+  return typeof value.base64 === 'string' || typeof value.column === 'string'
+}
+
+function isReference(value: StoredHeaderValue): value is { column: string } {
+  return typeof value === 'object' && value !== null && 'column' in value
 }
 
 /** Decodes one header of `parseHeaders`. Throws as `decodeHeaders` does. */
@@ -133,8 +157,7 @@ export function decodeHeader(
 function originalValue(value: StoredHeaderValue, columns: Readonly<Record<string, string | null>>): Buffer | null {
   if (value === null) return null
   if (typeof value === 'string') return Buffer.from(value, 'utf8')
-  assert(typeof value === 'object', 'a stored header value is text, null or an object')
-  if ('base64' in value) return Buffer.from(value.base64, 'base64')
+  if (!isReference(value)) return Buffer.from(value.base64, 'base64')
   const text = columns[value.column]
   assert(typeof text === 'string', `stored headers refer to column ${value.column}, which was not given or is null`)
   return Buffer.from(text, 'utf8')

@@ -42,13 +42,13 @@ export async function purgeSpent(
   return { lastId: row.last_id, deleted: await deleteMessages(sql, { ids: row.ids, archived: false }) }
 }
 
-/** Deletes one DEAD message of the consumer if its budget is spent. Otherwise says why it did not. */
+/** Deletes one DEAD message of the consumer if its budget is spent, and returns its DLQ topic. Otherwise says why it did not. */
 export async function deleteSpent(
   sql: Sql,
   { id, originalTopic, consumerGroup, scope }: Consumer & { id: string; scope: TopicScope },
-): Promise<'deleted' | 'not_found' | 'not_spent'> {
-  const [row] = await sql<{ is_spent: boolean }[]>`
-    select status = 'DEAD' and retry_count >= max_retries as is_spent
+): Promise<{ dlq_topic: string | null } | 'not_found' | 'not_spent'> {
+  const [row] = await sql<{ is_spent: boolean; dlq_topic: string | null }[]>`
+    select status = 'DEAD' and retry_count >= max_retries as is_spent, dlq_topic
     from dlq.dlq_messages
     where id = ${id} and original_topic = ${originalTopic} and consumer_group is not distinct from ${consumerGroup}::text
       and ${messageInScope(sql, scope)}
@@ -56,5 +56,5 @@ export async function deleteSpent(
   if (!row) return 'not_found'
   if (!row.is_spent) return 'not_spent'
   await deleteMessages(sql, { ids: [id], archived: false })
-  return 'deleted'
+  return { dlq_topic: row.dlq_topic }
 }

@@ -176,9 +176,13 @@ export async function changeGroup(
     note: string | null | undefined
   },
 ): Promise<void> {
+  // Who resolves a group that is resolved does so for what has come since.
+  const changedAt = sql`
+    case when state = ${state ?? null} and state <> 'resolved' and snoozed_until is not distinct from ${snoozedUntil}
+      then state_changed_at else now() end`
   await sql`
     update dlq.dlq_group_topics set
-      ${state === undefined ? sql`` : sql`state = ${state}, snoozed_until = ${snoozedUntil}, state_changed_at = now(),`}
+      ${state === undefined ? sql`` : sql`state = ${state}, snoozed_until = ${snoozedUntil}, state_changed_at = ${changedAt},`}
       ${owner === undefined ? sql`` : sql`owner = ${owner},`}
       ${note === undefined ? sql`` : sql`note = ${note},`}
       group_id = group_id

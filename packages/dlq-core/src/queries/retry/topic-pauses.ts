@@ -33,6 +33,12 @@ export async function listTopicPauses(
     order by since, topic, what limit 1000`
 }
 
+/** How many topics are paused, by what is paused. */
+export async function countTopicPauses(sql: Sql): Promise<{ what: Pausable; topics: number }[]> {
+  return sql<{ what: Pausable; topics: number }[]>`
+    select what, count(*)::int as topics from dlq.dlq_topic_pauses where ${isInForce(sql)} group by what`
+}
+
 /** The DLQ topics that no ingester reads at present. */
 export async function listPausedIngestion(sql: Sql): Promise<string[]> {
   const rows = await sql<{ topic: string }[]>`

@@ -1,7 +1,7 @@
 // Which counts are of messages whose DLQ topic may not speak for their original topic. Of a message itself, its column
 // held_by_route says so.
 
-import type { Sql } from '../sql.ts'
+import type { Fragment, Sql } from '../sql.ts'
 
 /** A DLQ topic whose records claim ever new topics must not fill the table. Further ones wait without a row. */
 export const maxRoutesPerDlqTopic = 1000
@@ -26,12 +26,16 @@ export function isClosed(sql: Sql, line: string) {
 }
 
 /**
- * A condition on a row that its route held: the route is open by now. `prefix` is "m." where the row's alias is m; the
- * columns of dlq_routes are renamed, so that a row needs none.
+ * `isClosed` of a row of dlq_messages or its archive, whose column says what held when the row last waited: what was sent
+ * does not follow a later decision. `prefix` is "m." where the row's alias is m; the columns of dlq_routes are renamed, so
+ * that a row needs none.
  */
-export function isOpened(sql: Sql, prefix: string) {
-  return sql`exists (
+export function isClosedNow(sql: Sql, prefix: string) {
+  const has = (state: Fragment) => sql`exists (
     select from dlq.dlq_routes as known (known_dlq_topic, known_original_topic, known_state)
     where known_dlq_topic = ${sql(`${prefix}dlq_topic`)} and known_original_topic = ${sql(`${prefix}original_topic`)}
-      and known_state not in ('waiting', 'blocked'))`
+      and known_state ${state})`
+  return sql`(
+    case when ${sql(`${prefix}held_by_route`)} then not ${has(sql`not in ('waiting', 'blocked')`)}
+         else ${has(sql`in ('waiting', 'blocked')`)} end)`
 }

@@ -1,6 +1,6 @@
 // dlq_runs: the bulk runs and their progress.
 
-import type { RunCounts, RunStatus } from '../../domain/message/run.ts'
+import { forgottenSelection, type RunCounts, type RunStatus } from '../../domain/message/run.ts'
 import type { RunKind } from '../../domain/message/run-kinds.ts'
 import { exactTime, type TimePlace } from '../exact-time.ts'
 import type { Sql } from '../sql.ts'
@@ -223,7 +223,10 @@ export async function moveRun(
   const isEnd = to === 'completed' || to === 'cancelled' || to === 'failed'
   const result = await sql`
     update dlq.dlq_runs set
-      status = ${to}, status_reason = ${reason},
+      status = ${to},
+      -- An erasure may have emptied the selection (eraseRunTexts); an erasure empties its own.
+      status_reason = case when ${to} = 'completed' and kind <> 'erase' and selection::text = '{"ids":[]}'
+        then ${forgottenSelection} else ${reason} end,
       started_at = case when ${to} = 'running' then coalesce(started_at, now()) else started_at end,
       ended_at = case when ${isEnd} then now() end
     where id = ${id} and status = any(${sql.array([...from])}::text[])`

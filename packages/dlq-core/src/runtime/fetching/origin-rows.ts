@@ -4,7 +4,7 @@ import { failureHeadersOf } from '../../domain/failure/strip-failure-headers.ts'
 import { applyEdit, type ProjectValue } from '../../domain/message/edit-message.ts'
 import type { Comparison, Copy, FetchedOriginal } from '../../domain/origin/compare-origin.ts'
 import { storedOrigin } from '../../domain/origin/origin-state.ts'
-import { decodeHeaders, encodeHeaders } from '../../domain/record/header-json.ts'
+import { decodeHeaders, encodeHeaders, readHeaders } from '../../domain/record/header-json.ts'
 import type { Header } from '../../domain/record/record.ts'
 import type { RetryPolicy } from '../../domain/retry/retry-policy.ts'
 import { editMessage, readContent } from '../../queries/change/message-change.ts'
@@ -60,7 +60,7 @@ export async function adoptOrigin(
   { policy, project }: { policy: RetryPolicy; project: ProjectValue | undefined },
 ): Promise<readonly string[]> {
   const content = await readContent(sql, id)
-  const copied = decodeHeaders(content.record_headers ?? '[]', { error_stacktrace: content.error_stacktrace })
+  const copied = readHeaders(content.record_headers ?? '[]', { error_stacktrace: content.error_stacktrace }) ?? []
   const headers: Header[] = [...decodeHeaders(origin.record_headers ?? '[]'), ...failureHeadersOf(copied, family)]
   const wanted = { key: origin.record_key, value: origin.record_value, headers }
   const { fields, after } = applyEdit(content, wanted, policy, project)

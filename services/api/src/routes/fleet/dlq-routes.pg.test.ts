@@ -3,10 +3,10 @@
 import { createHash } from 'node:crypto'
 import { noteApplied } from 'dlq-core/queries/routes/routes.ts'
 import { emptyTables } from 'dlq-testing/postgres/empty-tables.ts'
-import { useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
+import { connectAsService, useServiceDatabase } from 'dlq-testing/postgres/service-database.ts'
 import { useDatabase } from 'dlq-testing/postgres/test-database.ts'
 import { insertMessageRow, readMessageRow } from 'dlq-testing/rows/message-rows.ts'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { answerOf, createTestApp } from '../../test-app.ts'
 import { startRetrier } from '../../test-retrier.ts'
 
@@ -72,6 +72,21 @@ describe('a decision', () => {
     expect(entry).toEqual({
       ...{ action: 'route.approved', actor: 'admin', original_topic: 'payments', dlq_topic: evil },
       ...{ before: { state: 'waiting' }, after: { state: 'approved' } },
+    })
+  })
+
+  test('stands, and is answered, where a message cannot follow it yet', async () => {
+    const held = await insertHeld()
+    const impatient = connectAsService(database.url, { DLQ_DATABASE_STATEMENT_TIMEOUT: '200ms' })
+    onTestFinished(() => impatient.end({ timeout: 5 }))
+    await database.sql.begin(async (sql) => {
+      await sql`select from dlq.dlq_messages where id = ${held} for update`
+      const body = JSON.stringify({ state: 'approved' })
+      const headers = { 'content-type': 'application/json' }
+      expect(await answerOf(createTestApp(impatient)(`PUT ${route}`, { headers, body }))).toMatchObject({
+        status: 200,
+        body: { state: 'approved', applying: true },
+      })
     })
   })
 
@@ -178,11 +193,15 @@ describe('a limited token', () => {
   const sees = async (id: string, name: string) => (await ask(`GET /api/v1/dlq/messages/${id}`, name)).status === 200
 
   test('sees what its original topic’s messages are only once the DLQ topic may speak for it', async () => {
-    const [held, open] = [await insertHeld(), await insert()]
-    expect([await sees(held, 'payments'), await sees(open, 'payments')]).toEqual([false, true])
-    expect([await sees(held, 'evil'), await sees(open, 'evil')]).toEqual([true, true])
-    const { body } = await answerOf(ask('GET /api/v1/dlq/payments', 'payments'))
-    expect(body).toMatchObject({ messages: [{ id: open }] })
+    const id = await insertHeld()
+    const seen = async () => {
+      const { body } = await answerOf(ask('GET /api/v1/dlq/payments', 'payments'))
+      const listed = (body as { messages: { id: string }[] }).messages.map((message) => message.id)
+      return [await sees(id, 'evil'), await sees(id, 'payments'), listed]
+    }
+    expect(await seen()).toEqual([true, false, []])
+    await decide('approved')
+    expect(await seen()).toEqual([true, true, [id]])
   })
 
   test('sees bytes that were fetched from the original topic only if its topics include both', async () => {

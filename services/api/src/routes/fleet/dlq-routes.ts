@@ -1,5 +1,6 @@
 // Routes: which DLQ topic may speak for which original topic, and who has decided so.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { matchesTopicGlobs } from 'dlq-core/domain/failure/topic-globs.ts'
 import { isOpen, routeStates } from 'dlq-core/domain/failure/topic-routes.ts'
 import { writeAudit } from 'dlq-core/queries/change/audit.ts'
@@ -54,8 +55,9 @@ const exampleRoute = {
 /** DLQ topic and original topic. */
 const routeKey = v.strictTuple([keyParts.text, keyParts.text])
 
-/** The most that one request changes; the retriers' sweep does the rest. */
+/** The most that one request changes, and waits for: somebody may hold a row. The retriers' sweep does the rest. */
 const maxChunks = 20
+const maxApplyMs = 5000
 
 export const dlqRouteRoutes = [
   defineRoute(
@@ -65,7 +67,7 @@ export const dlqRouteRoutes = [
       summary: 'Which DLQ topic may speak for which original topic',
       description: 'A token for some topics sees the routes that begin or end there.',
       role: 'read',
-      masks: 'none',
+      masks: 'shown',
       query: v.strictObject({
         state: v.exactOptional(v.picklist(routeStates, `must be one of ${routeStates.join(', ')}`)),
         dlq_topic: v.exactOptional(topicName),
@@ -103,7 +105,7 @@ export const dlqRouteRoutes = [
       description:
         'Once it is approved, the messages that wait are scheduled; once it is blocked, those that are scheduled wait. Needs a token whose topics include both.',
       role: 'write',
-      masks: 'none',
+      masks: 'shown',
       params: v.object({ dlqTopic: topicName, originalTopic: topicName }),
       body: v.strictObject({
         state: v.picklist(['approved', 'blocked'], 'must be approved or blocked'),
@@ -114,7 +116,7 @@ export const dlqRouteRoutes = [
       faults: ['SYS_DLQ_FORBIDDEN'],
     },
     async (call) => {
-      const { c, sql, now, access, sight, by, policies, dlqPatterns, allowedTargets, wakeRetriers, signal } = call
+      const { c, sql, now, log, access, sight, by, policies, dlqPatterns, allowedTargets, wakeRetriers, signal } = call
       const { params, body } = call
       const route = { dlq_topic: params.dlqTopic, original_topic: params.originalTopic }
       for (const topic of Object.values(route)) {
@@ -123,9 +125,11 @@ export const dlqRouteRoutes = [
       }
       const { state, reason = null } = body
       if (state === 'approved') refuseUnallowedTarget(allowedTargets, route.original_topic, 'originalTopic')
+      await policies.refresh()
       const decided = await sql.begin(async (sql) => {
         const before = await holdRoute(sql, route)
         const after = await decideRoute(sql, { ...route, state, reason, actor: by.actor })
+        if (before?.state === state && before.reason === reason) return after
         await writeAudit(sql, {
           ...by,
           ...{
@@ -137,10 +141,12 @@ export const dlqRouteRoutes = [
         })
         return after
       })
-      await policies.refresh()
       const deps = { sql, policyOf: policies.policyOf, dlqPatterns }
       const clock = { now, random: Math.random }
-      await applyRoute({ ...deps, ...clock }, decided, { maxChunks, signal })
+      const applied = applyRoute({ ...deps, ...clock }, decided, { maxChunks, signal }).catch((error) =>
+        log.warn({ error, ...route }, 'route_not_applied'),
+      )
+      await Promise.race([applied, sleep(maxApplyMs, undefined, { ref: false })])
       wakeRetriers()
       const [json] = await routesJson({ sql, sight }, [decided])
       return c.json(json)

@@ -182,6 +182,7 @@ export const dlqStatusRoutes = [
           target_type: 'message',
           target_id: id,
           original_topic: channelId,
+          dlq_topic: outcome.dlq_topic,
           before: { status: 'DEAD' },
         })
       })

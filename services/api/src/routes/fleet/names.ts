@@ -112,6 +112,7 @@ async function rename(
 ): Promise<void> {
   await sql.begin(async (sql) => {
     const before = await setName(sql, { kind, id, name: display_name })
+    if (before === display_name) return
     await writeAudit(sql, {
       ...by,
       ...{ action: `${kind}.rename`, target_type: kind, target_id: id, reason },

@@ -60,7 +60,7 @@ const statusSchema = v.pipe(
     paused_groups: v.pipe(count, v.description('Error groups whose automatic retries are paused.')),
     paused_topics: v.pipe(
       v.array(v.strictObject({ topic: v.string(), what: v.picklist(pausables), ...topicPauseSchema.entries })),
-      v.description('Topics that somebody has paused.'),
+      v.description('Topics that somebody has paused; the thousand that have been paused longest.'),
     ),
     held_topics: v.pipe(
       v.array(v.strictObject({ topic: v.string(), reason: v.string(), since: timestampText })),
@@ -119,7 +119,7 @@ export const statusRoutes = [
         'so far. Rates look at 100,000 rows at most; for a token that is limited, at 10,000 of what applications handle themselves.',
       ].join(' '),
       role: 'read',
-      masks: 'none',
+      masks: 'shown',
       revalidates: true,
       answers: {
         200: {

@@ -56,7 +56,7 @@ export const topicPauseRoutes = [
         'pause ends at `until`, or when somebody resumes the topic. A pause that is set again keeps its `since`.',
       ].join(' '),
       role: 'write',
-      masks: 'none',
+      masks: 'shown',
       params: topicPath,
       body: v.strictObject({
         what,
@@ -90,7 +90,7 @@ export const topicPauseRoutes = [
       summary: 'Let the retries of a paused topic, or its ingestion, go on',
       description: 'Nothing happens where it is not paused.',
       role: 'write',
-      masks: 'none',
+      masks: 'shown',
       params: topicPath,
       body: v.optional(v.strictObject({ what, reason }), {}),
       bodyExample: { reason: 'the card network is back' },

@@ -126,7 +126,7 @@ export const topicRoutes = [
       path: '/api/v1/topics',
       summary: 'The topics of the dead letters',
       role: 'read',
-      masks: 'none',
+      masks: 'shown',
       revalidates: true,
       query: v.strictObject({
         kind: v.optional(kind, 'dlq'),
@@ -201,7 +201,7 @@ export const topicRoutes = [
       summary: 'One topic',
       description: 'Without `kind`, the name of a known DLQ topic means that, and any other name an original topic.',
       role: 'read',
-      masks: 'none',
+      masks: 'shown',
       params: topicPath,
       query: v.strictObject({ kind: v.exactOptional(kind) }),
       answers: { 200: { description: 'The topic.', schema: topicSchema, example: exampleTopic } },

@@ -101,6 +101,29 @@ describe('a message', () => {
     expect(await detailOf(id)).toMatchObject({ payload: { a: 1 }, decoding: { format: null, compression: 'gzip' } })
   })
 
+  test.each(['{"a":"b"}', '[["a",5]]', '["a"]', '[["a",{"base64":5}]]', '[["a",{"column":"b"}]]', 'null'])(
+    'whose headers SQL has written as %s is shown without them, says so, and takes others',
+    async (json) => {
+      const id = await insert(Buffer.from('no json'))
+      await database.sql`update dlq.dlq_messages set record_headers = ${json}::text::json where id = ${id}`
+      expect(await detailOf(id)).toMatchObject({
+        ...{ id, headers: null, value_bytes: 7, retryable: false },
+        not_retryable_because:
+          'message cannot be sent: its headers were changed by SQL and cannot be read; give it other headers first',
+      })
+      for (const path of ['messages', 'messages/export', 'dlq/orders.events.v1'])
+        expect(await (await request(`GET /api/v1/${path}`)).text()).toContain(id)
+
+      const path = `/api/v1/dlq/messages/${id}`
+      const sent = { headers: { 'content-type': 'application/json', 'if-match': '*' } }
+      const body = JSON.stringify({ headers: [{ name: 'trace', value: { text: '1' } }] })
+      expect((await request(`PATCH ${path}`, { ...sent, body })).status).toBe(200)
+      expect(await detailOf(id)).toMatchObject({ retryable: true, headers: [{ name: 'trace', value: '1' }] })
+      expect((await answerOf(request(`GET ${path}/edits/1`))).body).toMatchObject({ before: { headers: null } })
+      expect((await request(`POST ${path}/edits/1/undo`, { ...sent, body: '{}' })).status).toBe(409)
+    },
+  )
+
   test('in a wrapper of Debezium is named so, and not unwrapped', async () => {
     const payload = { op: 'c', source: { db: 'shop' }, before: null, after: { id: 1 } }
     const id = await insert(Buffer.from(JSON.stringify(payload)), { payload })

@@ -11,18 +11,23 @@ const { database, service, request, send, insert, edit, auditOf } = useChanges()
 
 describe('the schedule', () => {
   test('can be moved earlier, later, or left to people, and the budget can be raised', async () => {
-    const id = await insert(record)
+    const id = await insert({ ...record, next_retry_at: null })
     for (const at of ['2026-01-01T00:00:00Z', '2099-12-31T23:59:59.999+02:00', null]) {
       expect((await edit(id, { next_retry_at: at })).status).toBe(200)
       expect((await readMessageRow(database.sql, id)).next_retry_at).toEqual(at && new Date(at))
     }
+    await edit(id, { next_retry_at: '2099-12-31T00:00:00Z' })
     await edit(id, { max_retries: 9, reason: 'needs patience' })
-    expect(await readMessageRow(database.sql, id)).toMatchObject({ max_retries: 9, next_retry_at: null, edits: 0 })
-    expect(await auditOf(id)).toMatchObject([
-      { action: 'message.schedule' },
-      {},
-      {},
-      { reason: 'needs patience', after: { max_retries: 9 } },
+    const time = '2099-12-31T00:00:00.000Z'
+    expect(await readMessageRow(database.sql, id)).toMatchObject({ max_retries: 9, next_retry_at: new Date(time) })
+    const audited = await auditOf(id)
+    expect(audited.map(({ action }) => action)).toEqual(Array(5).fill('message.schedule'))
+    expect(audited.slice(3)).toMatchObject([
+      { before: { max_retries: 3, next_retry_at: null }, after: { max_retries: 3, next_retry_at: time } },
+      {
+        ...{ reason: 'needs patience', before: { max_retries: 3, next_retry_at: time } },
+        after: { max_retries: 9, next_retry_at: time },
+      },
     ])
   })
 

@@ -338,7 +338,7 @@ async function reschedule(
   { body, asked }: { body: Schedule; asked: Asked },
 ): Promise<void> {
   const { max_retries, next_retry_at } = body
-  if (max_retries === undefined && next_retry_at === undefined) return
+  if ((max_retries ?? message.max_retries) === message.max_retries && next_retry_at === undefined) return
   if (next_retry_at && message.status !== 'PENDING')
     throw new ApiError(
       'SYS_DLQ_CONFLICT',
@@ -352,6 +352,6 @@ async function reschedule(
     action: 'message.schedule',
     asked,
     before: { max_retries: message.max_retries, next_retry_at: message.next_retry_at },
-    after: { max_retries, next_retry_at },
+    after: { max_retries: max_retries ?? message.max_retries, next_retry_at: stored },
   })
 }

@@ -47,7 +47,12 @@ export const messageFacetRoutes = [
             facets: v.pipe(v.strictObject(facetEntries), v.title('MessageFacets')),
             found: v.pipe(count, v.description('The messages that match, of those that were looked at.')),
             examined: v.pipe(count, v.description('The messages that were looked at.')),
-            complete: v.pipe(v.boolean(), v.description('Whether these were all.')),
+            complete: v.pipe(
+              v.boolean(),
+              v.description(
+                'Whether these were all. False also where a token for some topics came upon ten thousand messages of others.',
+              ),
+            ),
           }),
           example: {
             facets: {

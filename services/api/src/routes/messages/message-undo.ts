@@ -2,7 +2,7 @@
 
 import { applyEdit, sentValue } from 'dlq-core/domain/message/edit-message.ts'
 import { maxEncodedBytes } from 'dlq-core/domain/payload/payload-bounds.ts'
-import { decodeHeaders } from 'dlq-core/domain/record/header-json.ts'
+import { readHeaders } from 'dlq-core/domain/record/header-json.ts'
 import { editMessage, findEdit, readContent } from 'dlq-core/queries/change/message-change.ts'
 import { getMessage } from 'dlq-core/queries/reading/message-view.ts'
 import { listArchived } from 'dlq-core/queries/runs/run-messages.ts'
@@ -81,13 +81,17 @@ export const messageUndoRoutes = [
         // The token may be limited to fewer topics than that of whoever chose this target.
         if (edit.target_topic !== null && edit.target_topic !== held.target_topic)
           await refuseTarget(call, edit.target_topic)
+        const headers = edit.record_headers && readHeaders(edit.record_headers)
+        if (edit.record_headers !== null && headers === null)
+          throw new ApiError(
+            'SYS_DLQ_CONFLICT',
+            `the headers before edit ${number} cannot be read: edit the message instead`,
+          )
         const wanted = {
           key: edit.record_key,
           value: sentValue(edit),
           // What never was a record has no headers to go back to.
-          ...(edit.record_headers !== null && {
-            headers: decodeHeaders(edit.record_headers, { error_stacktrace: null }),
-          }),
+          ...(headers && { headers }),
           targetTopic: edit.target_topic,
         }
         // Its schema may be another than the present value's.

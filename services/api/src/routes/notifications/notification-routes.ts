@@ -1,5 +1,6 @@
 // Who hears of what, by which channel: rows that people change.
 
+import { isDeepStrictEqual } from 'node:util'
 import { eventTypeNames, severities } from 'dlq-core/domain/notifications/event.ts'
 import { parseQuietHours } from 'dlq-core/domain/notifications/quiet-hours.ts'
 import { formatDuration } from 'dlq-core/domain/retry/duration.ts'
@@ -158,7 +159,9 @@ export const notificationRouteRoutes = [
         throw invalidField('channel', 'is in no retrier’s notifications.channels; GET /api/v1/channels lists them')
       const route = await sql.begin(async (sql) => {
         const before = await findNotificationRoute(sql, name)
-        const after = await putNotificationRoute(sql, { name, digestMs, repeatMs, ...rules })
+        const wanted = { name, digestMs, repeatMs, ...rules }
+        if (before && isDeepStrictEqual(before, { ...before, ...wanted })) return before
+        const after = await putNotificationRoute(sql, wanted)
         await writeAudit(sql, {
           ...{ ...by, action: 'notification.route.put', target_type: 'notification-route', target_id: name, reason },
           ...{ before: before && routeJson(before), after: routeJson(after) },

@@ -88,14 +88,15 @@ export const runChangeRoutes = [
           )
         if (!(await changeRate(sql, { id, ratePerSecond })))
           throw new ApiError('SYS_DLQ_CONFLICT', `run ${id} is ${before.status}: it sends nothing any more`)
-        await auditRun(
-          sql,
-          { ...before, reason: reason ?? null },
-          {
-            ...{ action: 'run.rate', by, before: { rate_per_second: before.rate_per_second } },
-            after: { rate_per_second: ratePerSecond },
-          },
-        )
+        if (ratePerSecond !== before.rate_per_second)
+          await auditRun(
+            sql,
+            { ...before, reason: reason ?? null },
+            {
+              ...{ action: 'run.rate', by, before: { rate_per_second: before.rate_per_second } },
+              after: { rate_per_second: ratePerSecond },
+            },
+          )
         return findRun(sql, { id, scope })
       })
       wakeRetriers()

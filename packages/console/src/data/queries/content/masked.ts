@@ -4,6 +4,7 @@
 import { type QueryClient, queryOptions, useQuery } from '@tanstack/react-query'
 import { dataOf } from 'dlq-client/api-client.ts'
 import { api } from '../../api.ts'
+import type { LiveInterval } from '../../live.ts'
 import { createStore, useStore } from '../../store.ts'
 import { type MessageDetail, messageQuery, type Unmask } from '../messages.ts'
 
@@ -35,7 +36,7 @@ function unmaskedQuery(id: string, { edits, reason }: { edits: number; reason: s
 }
 
 /** The message as it may be seen now; `hidden` is there only while masks hide something of it. */
-export function useMessage(id: string, asked: { refetchInterval?: number | false; staleTime?: number }) {
+export function useMessage(id: string, asked: { refetchInterval?: LiveInterval; staleTime?: number }) {
   const detail = useQuery({ ...messageQuery(id), ...asked })
   const unmask = useUnmask(id)
   const masked = detail.data?.message

@@ -33,6 +33,7 @@ export type DraftSearch = MessageFilter & {
   group?: string
   ids?: string
   failed_again_in?: string
+  changed_in?: string
   rate_per_second?: string
   canary?: string
   on_refailure?: string
@@ -114,8 +115,8 @@ const draft = createRoute({
   validateSearch: searchOf<DraftSearch>(),
   // What was typed and agreed to is of this selection alone.
   remountDeps: ({ search }) => {
-    const { kind, group, ids, failed_again_in } = search
-    return { ...filterOf(search), kind, group, ids, failed_again_in }
+    const { kind, group, ids, failed_again_in, changed_in } = search
+    return { ...filterOf(search), kind, group, ids, failed_again_in, changed_in }
   },
   component: lazyPart(() => import('./pages/run-draft/draft-page.tsx').then(({ DraftPage }) => DraftPage), 'page'),
 })

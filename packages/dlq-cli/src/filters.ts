@@ -38,14 +38,15 @@ const filters: readonly (readonly [keyof Filter, string, string])[] = [
 const times: ReadonlySet<string> = new Set(['from', 'to', 'arrived_from', 'arrived_to', 'failed_from', 'failed_to'])
 const numbers: ReadonlySet<string> = new Set(['partition', 'retry_count_min', 'retry_count_max'])
 
-export function withFilters(command: Command): Command {
+/** `isLive`: what the command does is done to live messages only. */
+export function withFilters(command: Command, { isLive = false } = {}): Command {
   command.option(`--status <statuses>`, `one or more of ${statuses.join(', ')}, with commas between`, readStatuses)
   for (const [name, argument, text] of filters) {
     const flag = `${name === 'q' ? '-q, ' : ''}--${name.replaceAll('_', '-')} ${argument}`
     if (numbers.has(name)) command.option(flag, text, readNumber)
     else command.option(flag, text)
   }
-  return command.option('--archived', 'search the archive')
+  return isLive ? command : command.option('--archived', 'search the archive')
 }
 
 /** What the options filter by, with relative times as they are now; an empty object if they filter by nothing. */

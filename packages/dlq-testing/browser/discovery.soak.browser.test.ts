@@ -71,8 +71,9 @@ test('a topic that is none is dismissed, and is not listed again', async () => {
   const page = await eventually(async () => {
     const answer = await fetch(`${console_.fleet.open}/api/v1/topics?kind=candidate&limit=100`)
     expect(await answer.text()).toContain(`"${dlq}"`)
-    return console_.open('/topics')
+    return console_.open('/events?type=topic.found')
   })
+  await page.getByRole('row', { name: dlq }).getByRole('link').click()
   const steps = countSteps(page, 'mouse')
   await steps.click(page.getByRole('button', { name: `Dismiss ${dlq}` }))
   await steps.click(page.getByRole('dialog').getByRole('button', { name: 'Dismiss it' }))

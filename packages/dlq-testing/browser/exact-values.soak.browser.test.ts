@@ -74,6 +74,10 @@ describe('JSON', () => {
     await page.getByRole('button', { name: 'Save only' }).click()
     await page.getByText('Saved, and not sent.').waitFor()
     expect((await storedOf(id)).value?.toString()).toBe(value.replace('-5', '98765432109876543210.00'))
+    await page.getByRole('button', { name: 'Take it back…' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Take it back' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    expect((await storedOf(id)).value?.toString()).toBe(value)
   })
 })
 

@@ -304,6 +304,37 @@ test('what was said of before and after in the audit keeps its digits', async ()
   await page.getByText('moon.land').first().waitFor()
 })
 
+test('a group whose automatic retries are paused says why, and is resumed from its page', async () => {
+  const { original, dlq } = await ownTopic('group-paused')
+  const [{ group_id }] = await console_.sql<[{ group_id: string }]>`
+    select group_id from dlq.dlq_messages where original_topic = ${original}`
+  await console_.sql`
+    insert into dlq.dlq_group_pauses (original_topic, group_id, reason, probe_at)
+    values (${original}, ${group_id}, '20 of these came back', now() + interval '1 hour')`
+  const page = await console_.open(`/groups?dlq_topic=${dlq}`)
+  await page.getByRole('link', { name: 'retries paused' }).click()
+  await page.getByText(`Automatic retries to ${original} are paused since`).waitFor()
+  await page.getByText('20 of these came back').waitFor()
+  await page.getByRole('button', { name: `Resume retries to ${original}…` }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Resume retries' }).click()
+  await page.getByText(`Automatic retries to ${original} are paused since`).waitFor({ state: 'hidden' })
+  expect(await ask('GET', `/groups/${group_id}`)).toMatchObject({ pauses: [] })
+})
+
+test('what a run has given up is taken back from its page', async () => {
+  const { original } = await ownTopic('given-up')
+  const selection = { filter: { topic: original } }
+  const { id } = (await ask('POST', '/runs', { kind: 'dead', selection })) as { id: string }
+  const page = await console_.open(`/runs/${id}`)
+  await page.getByRole('link', { name: 'Take it back…' }).click()
+  await page.getByRole('button', { name: 'Revive 1 message' }).click()
+  await page.waitForURL((url) => /\/runs\/[0-9a-f-]{36}/.test(url.pathname) && !url.pathname.endsWith(id))
+  await eventually(async () => {
+    const [row] = await console_.sql`select status from dlq.dlq_messages where original_topic = ${original}`
+    expect(row).toEqual({ status: 'PENDING' })
+  })
+})
+
 test('a first visitor sees three hints, once, and paused updates are said above every page', async () => {
   const page = await console_.open('/')
   await page.getByText('Open the hottest group.').waitFor()

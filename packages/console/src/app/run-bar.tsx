@@ -13,7 +13,7 @@ import { useRunControls } from '../data/queries/run-controls.ts'
 import type { Run } from '../data/queries/runs.ts'
 import { useMissingRole } from '../data/session.ts'
 import { groupOfSelection } from '../domain/run-draft.ts'
-import { partsOf, progressWords, runTitle } from '../domain/runs.ts'
+import { partsOf, progressWords, runTitle, whyNotToggled } from '../domain/runs.ts'
 import styles from './run-bar.module.css'
 
 export function RunBar({ runs }: { runs: readonly Run[] }) {
@@ -38,9 +38,10 @@ function RunLine({ run, withKeys }: { run: Run; withKeys: boolean }) {
   const { paused, isPending, error, toggle, cancel, changeRate } = useRunControls(run)
   const group = useGroupTitle(groupOfSelection(run.selection))
   const ask = () => setConfirming(true)
+  const stands = whyNotToggled(run.status)
   useKeys(
     withKeys && refusal === null && run.status !== 'cancelling'
-      ? { [runKeys.pause]: toggle, [runKeys.cancel]: ask }
+      ? { ...(stands === null ? { [runKeys.pause]: toggle } : {}), [runKeys.cancel]: ask }
       : {},
   )
   const hint = (key: string) => (withKeys ? { hint: key } : {})
@@ -58,13 +59,7 @@ function RunLine({ run, withKeys }: { run: Run; withKeys: boolean }) {
       <ProgressBar parts={partsOf(run)} label={progressWords(run)} small />
       <span className={styles.words}>{progressWords(run)}</span>
       <span className={styles.controls}>
-        <Button
-          refusal={refusal}
-          isPending={isPending}
-          onPress={toggle}
-          isDisabled={run.status === 'cancelling'}
-          {...hint(runKeys.pause)}
-        >
+        <Button refusal={refusal ?? stands} isPending={isPending} onPress={toggle} {...hint(runKeys.pause)}>
           {paused ? 'Resume' : 'Pause'}
         </Button>
         <RateMenu run={run} refusal={refusal} onChange={changeRate} shortcut={withKeys ? runKeys.rate : undefined} />

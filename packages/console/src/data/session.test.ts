@@ -50,3 +50,20 @@ test('the first settings are those that the server wants', async () => {
   forgetSettings()
   expect(settings.get()).toMatchObject({ payloads: 'hidden', zone: 'local' })
 })
+
+test('a role for some topics is not enough for what reaches all of them', async () => {
+  vi.stubGlobal('document', { baseURI: url, documentElement: { dataset: {} } })
+  const { missingRole } = await import('./session.ts')
+  const of = (...grants: { role: 'sys_auditor' | 'sys_operator' | 'sys_admin'; topics: string[] | null }[]) => ({
+    ...{ actor: 'maria', role: grants.at(-1)!.role, topics: null, grants, via: 'token' as const },
+    ...{ expires_at: null, payloads: 'masked' as const, exports: true },
+  })
+  const all = { role: 'sys_operator' as const, topics: null }
+  const some = { role: 'sys_admin' as const, topics: ['orders.*'] }
+  expect(missingRole(of(all), 'sys_operator', { ofAll: true })).toBeNull()
+  expect(missingRole(of(all), 'sys_admin')).toBe('needs the role sys_admin; you have sys_operator')
+  expect(missingRole(of(some), 'sys_admin')).toBeNull()
+  expect(missingRole(of(some), 'sys_operator', { ofAll: true })).toMatch(/for all topics; yours is for some/)
+  expect(missingRole(of(all, some), 'sys_operator', { ofAll: true })).toBeNull()
+  expect(missingRole(of(all, some), 'sys_admin', { ofAll: true })).toMatch(/for all topics/)
+})

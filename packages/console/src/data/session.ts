@@ -26,10 +26,14 @@ export type Me = {
   role: Role
   /** Null: all topics. */
   topics: readonly string[] | null
+  /** Each role, with the topics in which it holds. */
+  grants: readonly { role: Role; topics: readonly string[] | null }[]
   via: 'anonymous' | 'token' | 'jwt' | 'session'
   expires_at: string | null
   /** What it sees of messages: nothing, what masks leave, or all where it asks for it. */
   payloads: 'none' | 'masked' | 'full'
+  /** Whether messages may be exported. */
+  exports: boolean
 }
 
 /** What an API of an earlier version does not say. */
@@ -103,12 +107,30 @@ export async function signOut(): Promise<void> {
 
 const rank: Record<Role, number> = { sys_auditor: 0, sys_operator: 1, sys_admin: 2 }
 
-/** Null where the role is enough; else why not, for the description of a disabled control. */
-export function useMissingRole(needed: Role): string | null {
+type Needed = {
+  /** What is done reaches all topics, so the role has to hold for all of them. */
+  ofAll?: boolean
+}
+
+/** Null where the role is enough; else why not. */
+export function missingRole({ role, grants }: Me, needed: Role, { ofAll = false }: Needed = {}): string | null {
+  if (rank[role] === undefined) return null
+  if (rank[role] < rank[needed]) return `needs the role ${needed}; you have ${role}`
+  const isLimited = grants.every((grant) => grant.topics !== null || rank[grant.role] < rank[needed])
+  return ofAll && isLimited ? `needs the role ${needed} for all topics; yours is for some` : null
+}
+
+/** As `missingRole`, for the description of a disabled control. */
+export function useMissingRole(needed: Role, { ofAll = false }: Needed = {}): string | null {
   const { data } = useQuery(meQuery)
   // Until the answer is there nothing is forbidden: the API decides in any case.
-  if (data === undefined || rank[data.role] === undefined || rank[data.role] >= rank[needed]) return null
-  return `needs the role ${needed}; you have ${data.role}`
+  return data === undefined ? null : missingRole(data, needed, { ofAll })
+}
+
+/** Null where messages may be exported; else why not. */
+export function useMissingExports(): string | null {
+  const { data } = useQuery(meQuery)
+  return data === undefined || data.exports ? null : 'your token may not export messages'
 }
 
 /** Null where the token may see behind masks; else why not. */

@@ -1,7 +1,9 @@
+import { messageFilterEntries } from 'dlq-core/domain/message/message-filter.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
   addressWith,
+  filterNames,
   filterOf,
   parseSearch,
   pinnedSearch,
@@ -56,4 +58,8 @@ test('a link that is copied says the same tomorrow, and keeps what else stands i
   const search = parseSearch('?status=DEAD&from=-24h&sort=oldest')
   expect(printSearch(pinnedSearch(search, now))).toBe('?status=DEAD&from=2026-11-21T12:00:00.000Z&sort=oldest')
   expect(pinnedSearch({ topic: 'orders' }, now)).toEqual({ topic: 'orders' })
+})
+
+test('the filter is that of the API', () => {
+  expect([...filterNames].toSorted()).toEqual(Object.keys(messageFilterEntries).toSorted())
 })

@@ -52,6 +52,13 @@ export function verdictWords({ verdict, judged_by }: Pick<AttemptFacts, 'verdict
   }
 }
 
+/** Why its content cannot be changed; null where it can. */
+export function whyNotChanged({ status, erased_at }: { status: Status; erased_at: string | null }): string | null {
+  if (erased_at !== null) return 'It was erased: nothing of it is left to change.'
+  if (status === 'RESOLVED') return 'It was sent: what was sent cannot be changed any more.'
+  return status === 'RETRYING' ? 'It is being sent: it can be changed once that is settled.' : null
+}
+
 /** One or two sentences: what happens next by itself, or why nothing does. */
 export function whatNext(message: MessageFacts, now: number): string {
   const { status, retry_count, max_retries } = message

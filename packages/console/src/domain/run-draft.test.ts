@@ -11,6 +11,7 @@ import {
   mustType,
   readDraft,
   requestText,
+  roleOfKind,
   runRequest,
   searchOfSelection,
   selectionWords,
@@ -153,6 +154,18 @@ test('a run that compares with the originals adopts only where its address says 
   expect(draftOf({ kind: 'retry', group: 'g1', adopt: 'true' }).adopt).toBe(false)
   expect(startWords('origin', exactly(2), ['orders'], false)).toBe('Compare 2 messages with their originals')
   expect(startWords('origin', exactly(1), [], true)).toBe('Compare 1 message with its original, and adopt what differs')
+})
+
+test('what a run has done can be taken back, of just its messages', () => {
+  expect(draftOf({ kind: 'revive', changed_in: 'r1' })).toMatchObject({
+    ...{ kind: 'revive', selection: { changed_in: 'r1' }, everything: false },
+  })
+})
+
+test('a draft knows which role its run needs, and whether for all topics', () => {
+  expect(roleOfKind('retry')).toEqual({ role: 'sys_operator', ofAll: false })
+  expect(roleOfKind('archive')).toEqual({ role: 'sys_operator', ofAll: true })
+  expect(roleOfKind('purge')).toEqual({ role: 'sys_admin', ofAll: true })
 })
 
 test('the selection of a run becomes an address only where the address says all of it', () => {

@@ -1,13 +1,14 @@
 // The draft of a run: what stands in its address, and the request that it becomes.
 
 import { meansAllTopics } from 'dlq-core/domain/message/all-topics.ts'
+import { adminKinds, unlimitedKinds } from 'dlq-core/domain/message/run-kinds.ts'
 import { findNodeAtLocation, parseTree } from 'jsonc-parser'
 import { filterOf, type MessageFilter, requestFilter, type Search } from './addresses.ts'
 import type { Total } from './lists/match-total.ts'
 import { sends, totalText } from './runs.ts'
 import { headOf, numberText, plural } from './words.ts'
 
-const draftKinds = [
+export const draftKinds = [
   'retry',
   'redirect',
   'dead',
@@ -42,6 +43,11 @@ export type Draft = {
   readonly adopt: boolean
 }
 
+/** The role that such a run needs, and whether for all topics. */
+export function roleOfKind(kind: DraftKind): { role: 'sys_operator' | 'sys_admin'; ofAll: boolean } {
+  return { role: adminKinds.includes(kind) ? 'sys_admin' : 'sys_operator', ofAll: unlimitedKinds.includes(kind) }
+}
+
 /** Relative times (`-24h`) are counted from `now`. `chosen`: the ids of messages whose number alone stands in `search`. */
 export function readDraft(search: Search, now: Date, chosen: readonly string[] = []): Draft {
   const kind = draftKinds.find((one) => one === search.kind) ?? 'retry'
@@ -66,6 +72,7 @@ function selectionOf(
 ): Pick<Draft, 'selection' | 'everything' | 'isCut'> {
   const whole = { everything: false, isCut: false }
   if (search.failed_again_in) return { selection: { failed_again_in: search.failed_again_in }, ...whole }
+  if (search.changed_in) return { selection: { changed_in: search.changed_in }, ...whole }
   if (search.ids) {
     const isCount = /^\d+$/.test(search.ids)
     const ids = isCount ? chosen : search.ids.split(',')

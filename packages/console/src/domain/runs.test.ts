@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { leftWords, partsOf, progressWords, type RunFacts, runTitle } from './runs.ts'
+import { leftWords, partsOf, progressWords, type RunFacts, runTitle, undoOf, whyNotToggled } from './runs.ts'
 
 const none = { taken: 0, waiting: 0, done: 0, resolved: 0, failed: 0, failed_again: 0, withdrawn: 0, given_back: 0 }
 const runOf = (run: Partial<RunFacts>, progress: Partial<RunFacts['progress']>): RunFacts => ({
@@ -46,4 +46,17 @@ test('a run is named by what matched, or by what it took, where that is more', (
     'retry · 1 message',
   )
   expect(runTitle(runOf({ matched: { value: 72, relation: 'gte' } }, { done: 59 }))).toBe('give up · ≥ 72 messages')
+})
+
+test('a run is paused and resumed only where the API does so', () => {
+  for (const status of ['running', 'paused']) expect(whyNotToggled(status)).toBeNull()
+  for (const status of ['queued', 'cancelling']) expect(whyNotToggled(status)).not.toBeNull()
+})
+
+test('what an ended run gave up or archived can be taken back', () => {
+  expect(undoOf(runOf({}, { done: 59 }))).toBe('revive')
+  expect(undoOf(runOf({ kind: 'archive', status: 'cancelled' }, { done: 1 }))).toBe('restore')
+  expect(undoOf(runOf({}, { done: 0 }))).toBeNull()
+  expect(undoOf(runOf({ status: 'running' }, { done: 59 }))).toBeNull()
+  expect(undoOf(runOf({ kind: 'delete' }, { done: 59 }))).toBeNull()
 })

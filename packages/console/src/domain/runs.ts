@@ -1,5 +1,6 @@
 // A bulk run in words. "Sent" is what the run did; whether it worked is seen by what comes back.
 
+import { type RunKind, undoKinds } from 'dlq-core/domain/message/run-kinds.ts'
 import { rateNumber } from './charts/rate-points.ts'
 import { numberText, plural } from './words.ts'
 
@@ -78,6 +79,17 @@ export function leftWords(run: RunFacts): string | null {
 }
 
 export const activeStatuses: ReadonlySet<string> = new Set(['queued', 'running', 'paused', 'cancelling'])
+
+/** Why an active run can be neither paused nor resumed; null where it can. */
+export function whyNotToggled(status: string): string | null {
+  if (status === 'queued') return 'it has not begun: wait, or cancel it'
+  return status === 'cancelling' ? 'it is being cancelled' : null
+}
+
+/** The kind of a run that takes back what an ended one has done; null where there is none. */
+export function undoOf({ kind, status, progress }: RunFacts): RunKind | null {
+  return activeStatuses.has(status) || progress.done === 0 ? null : (undoKinds[kind as RunKind] ?? null)
+}
 
 /** Whether a run of this kind sends messages: at a rate, with a canary, and what it sent may come back. */
 export function sends(kind: string): boolean {

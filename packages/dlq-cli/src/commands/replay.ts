@@ -12,8 +12,8 @@ type RunOptions = SelectionOptions & { wait?: WaitFor | true; timeout: string }
 /** Sent, or read by the consumer groups that failed, without coming back. */
 type WaitFor = 'sent' | 'consumed'
 
-function withRun(command: Command): Command {
-  return withSelection(command)
+function withRun(command: Command, { isLive = false } = {}): Command {
+  return withSelection(command, { isLive })
     .addOption(
       new Option('--wait [what]', 'until the run has ended; consumed: until what it sent was read, too').choices([
         ...['sent', 'consumed'],
@@ -99,6 +99,7 @@ export function addDrop(program: Command): void {
         ],
       }),
     ),
+    { isLive: true },
   ).option('--delete', 'delete them with their attempts; the audit keeps the reason')
   onCall<RunOptions & { delete?: true }>(drop, async (session, ids, options) => {
     if (isBlank(options.reason) && !options.dryRun) throw new CliError(exitCodes.usage, 'say why: --reason')

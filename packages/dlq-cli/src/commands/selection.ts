@@ -30,8 +30,8 @@ const yesTolerance = '100%'
 /** Of what somebody was asked, as in the console: answering takes a while. */
 const askedTolerance = '10%'
 
-export function withSelection(command: Command): Command {
-  return withFilters(command)
+export function withSelection(command: Command, { isLive = false } = {}): Command {
+  return withFilters(command, { isLive })
     .option('--failed-again-in <run>', 'what this run sent and failed again')
     .option('--all', 'messages of all topics: without a filter, or with --status alone')
     .option('--dry-run', 'only say what would happen')

@@ -26,6 +26,7 @@ export function addTail(program: Command): void {
         examples: ['dlq tail --since 1h --json', 'dlq tail --topic orders', 'dlq tail --since 1h --limit 1 --json'],
       }),
     ),
+    { isLive: true },
   )
     .option('--since <time>', 'begin with those of the last minutes', '0s')
     .option('--limit <number>', 'end after this many messages', readLimit)

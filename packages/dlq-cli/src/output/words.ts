@@ -63,9 +63,12 @@ export function counted(value: number, one: string): string {
 /** Further from now than this is no date that a clock or the API knows. */
 const longestMs = 36_500 * 86_400_000
 
-/** "90s", "30m", "2h", "1d" in ms; null if it is no such text, or more than a hundred years. */
+const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** "90s", "30m", "1h30m", "1d" in ms, as the API reads them; null if it is no such text, or more than a hundred years. */
 export function durationMs(text: string): number | null {
-  const [, amount, unit] = /^(\d+)(ms|s|m|h|d)$/.exec(text) ?? []
-  const ms = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }[unit ?? '']
-  return ms === undefined || Number(amount) * ms > longestMs ? null : Number(amount) * ms
+  if (!/^(\d+(ms|s|m|h|d))+$/.test(text)) return null
+  let total = 0
+  for (const [, amount, unit] of text.matchAll(/(\d+)(ms|s|m|h|d)/g)) total += Number(amount) * unitMs[unit!]!
+  return total > longestMs ? null : total
 }

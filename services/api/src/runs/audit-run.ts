@@ -1,6 +1,6 @@
 // Writes into the audit what somebody did to a run.
 
-import type { RunKind } from 'dlq-core/domain/message/run.ts'
+import type { RunKind } from 'dlq-core/domain/message/run-kinds.ts'
 import { writeAudit } from 'dlq-core/queries/change/audit.ts'
 import type { Transaction } from 'dlq-core/runtime/database/database.ts'
 import type { Call } from '../http/define-route.ts'

@@ -5,12 +5,12 @@ import {
   type Canary,
   canaryOf,
   progressOf,
-  runKinds,
   runStatuses,
   stepSize,
   type TakeStep,
   waitingOf,
 } from 'dlq-core/domain/message/run.ts'
+import { runKinds } from 'dlq-core/domain/message/run-kinds.ts'
 import { originStates } from 'dlq-core/domain/origin/origin-state.ts'
 import { parseExact } from 'dlq-core/domain/record/exact-json.ts'
 import { jsonPatchSchema } from 'dlq-core/domain/record/json-patch.ts'

@@ -1,6 +1,7 @@
 // The schema of a request for a run.
 
-import { canBeForced, canPatch, isSent, runKinds } from 'dlq-core/domain/message/run.ts'
+import { canBeForced, canPatch, isSent } from 'dlq-core/domain/message/run.ts'
+import { runKinds } from 'dlq-core/domain/message/run-kinds.ts'
 import { jsonPatchSchema } from 'dlq-core/domain/record/json-patch.ts'
 import { parseDuration } from 'dlq-core/domain/retry/duration.ts'
 import { targetTemplate } from 'dlq-core/domain/retry/fill-target.ts'

@@ -3,17 +3,15 @@
 import { meansAllTopics } from 'dlq-core/domain/message/all-topics.ts'
 import { type MessageFilter, messageFilterSchema } from 'dlq-core/domain/message/message-filter.ts'
 import {
-  archiveKinds,
-  archiveOnlyKinds,
   eligibleStatuses,
   heldReason,
   ineligibility,
   isSent,
-  type RunKind,
   type RunMeans,
   type RunSelection,
   remedyOf,
 } from 'dlq-core/domain/message/run.ts'
+import { archiveKinds, archiveOnlyKinds, type RunKind } from 'dlq-core/domain/message/run-kinds.ts'
 import { greatestId, isUuid } from 'dlq-core/domain/record/message-id.ts'
 import { findByKeys } from 'dlq-core/queries/erase/erase-items.ts'
 import { countMessages, searchIds, type Total } from 'dlq-core/queries/reading/message-search.ts'

@@ -1,7 +1,8 @@
 // Shared by the tests of the engine: runs as the API creates them, their steps chunk by chunk, and a retrier that
 // takes every record as published.
 
-import type { RunKind, RunSelection } from 'dlq-core/domain/message/run.ts'
+import type { RunSelection } from 'dlq-core/domain/message/run.ts'
+import type { RunKind } from 'dlq-core/domain/message/run-kinds.ts'
 import { deriveAttemptId } from 'dlq-core/domain/record/message-id.ts'
 import { defaultRetryPolicy } from 'dlq-core/domain/retry/retry-policy.ts'
 import { recordFailedAgain } from 'dlq-core/queries/ingest/message-reopen.ts'

@@ -13,7 +13,7 @@ import styles from './group-line.module.css'
 
 type Props = {
   group: ErrorGroup
-  /** Before and after the mark of a group that came back. */
+  /** Before and after those of every list: that it came back, that its retries are paused. */
   marks: { before?: ReactNode; after?: ReactNode }
   /** Also how many were sent. */
   withResolved?: boolean
@@ -41,6 +41,7 @@ export function GroupLine({ group, marks, withResolved = false, row }: Props) {
         </span>
         {marks.before}
         {group.regressed ? <Mark look="warm">came back</Mark> : null}
+        {group.pauses.length > 0 ? <Mark look="warm">retries paused</Mark> : null}
         {marks.after}
       </span>
       <span className={styles.under}>

@@ -112,3 +112,9 @@ export function useGroupTitles(ids: readonly (string | null)[]): ReadonlyMap<str
 export function changeGroup(id: string, change: GroupChange): Promise<ErrorGroup> {
   return dataOf(api.PATCH('/api/v1/groups/{id}', { params: { path: { id } }, body: change as never }))
 }
+
+/** Lets its automatic retries go on for this original topic, before its probes have succeeded. */
+export function resumeGroup(id: string, topic: string, reason: string): Promise<unknown> {
+  const body = { original_topic: topic, ...(reason === '' ? {} : { reason }) }
+  return dataOf(api.POST('/api/v1/groups/{id}/resume', { params: { path: { id } }, body }))
+}

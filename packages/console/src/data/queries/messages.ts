@@ -113,6 +113,13 @@ export function editsQuery(id: string) {
   })
 }
 
+/** Gives it the content that it had before the edit of this number, and so takes back all edits after that one, too. */
+export function undoEdit(id: string, number: number, { reason, etag }: { reason: string; etag: string | null }) {
+  const params = { path: { id, number }, header: etag === null ? {} : { 'if-match': etag } }
+  const body = reason === '' ? {} : { reason }
+  return dataOf(api.POST('/api/v1/dlq/messages/{id}/edits/{number}/undo', { params, body }))
+}
+
 export type RetryAnswer = { status: number; message: string }
 
 /** Waits up to ten seconds for a retrier to settle it. */

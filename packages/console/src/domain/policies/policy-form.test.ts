@@ -1,4 +1,13 @@
 import { settingNames } from 'dlq-core/domain/retry/policy-settings.ts'
+import {
+  backoffs,
+  deliveries,
+  orderings,
+  payloadChoices,
+  recordChoices,
+  timestampChoices,
+} from 'dlq-core/domain/retry/retry-policy.ts'
+import { stalenessChoices } from 'dlq-core/domain/staleness/staleness.ts'
 import { expect, test } from 'vitest'
 import { consequences, noTopic, readForm, rebased, textsOf } from './policy-form.ts'
 import { settingGroups, settingWords, valueWords } from './setting-words.ts'
@@ -79,4 +88,15 @@ test('what is typed stands above what somebody else has saved, and what was not 
   expect(rebased(typed, before, after)).toEqual({
     ...{ max_retries: '7', weight: '5', retention: '', initial_delay: '1m', rate_per_second: '5' },
   })
+})
+
+test('the choices of a setting are those of the API', () => {
+  const known = {
+    ...{ backoff: backoffs, delivery: deliveries, ordering: orderings, payload: payloadChoices },
+    ...{ record: recordChoices, timestamp: timestampChoices, staleness: stalenessChoices },
+  }
+  const offered = Object.entries(settingWords).filter(([, { kind }]) => typeof kind !== 'string')
+  expect(Object.fromEntries(offered.map(([name, { kind }]) => [name, [...kind].toSorted()]))).toEqual(
+    Object.fromEntries(Object.entries(known).map(([name, choices]) => [name, [...choices].toSorted()])),
+  )
 })

@@ -11,6 +11,7 @@ import { faultOf } from '../../data/faults.ts'
 import { useSlow } from '../../data/live.ts'
 import { useMessage } from '../../data/queries/content/masked.ts'
 import { bytesQuery, jsonValueQuery, type MessageDetail } from '../../data/queries/messages.ts'
+import { whyNotChanged } from '../../domain/message-words.ts'
 import { decodingText, isWrittenBySchema } from '../../domain/payload/decoding.ts'
 import { type EditDraft, headerCells, keyCell } from '../../domain/payload/edit-draft.ts'
 import { toBase64 } from '../../domain/payload/hex.ts'
@@ -83,6 +84,7 @@ export function EditPage() {
     const failed = [detail, value, key, decoded].filter(({ error }) => error !== null)
     return Promise.all(failed.map((query) => query.refetch()))
   }
+  const unchangeable = base === null ? null : whyNotChanged(base.message)
   const stored = base?.stored.value ?? ''
   const oneLine = cameOnOneLine(stored)
   return (
@@ -119,13 +121,7 @@ export function EditPage() {
         </>
       ) : (
         <>
-          {base.message.status === 'RESOLVED' || base.message.status === 'RETRYING' ? (
-            <Notice>
-              {base.message.status === 'RESOLVED'
-                ? 'It was sent: what was sent cannot be changed any more.'
-                : 'It is being sent: it can be changed once that is settled.'}
-            </Notice>
-          ) : null}
+          {unchangeable === null ? null : <Notice>{unchangeable}</Notice>}
           {base.stored.value === null && base.whyFile === null ? (
             <Notice look="plain">The record has no value. What is typed here gives it one.</Notice>
           ) : null}

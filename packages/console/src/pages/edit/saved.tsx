@@ -118,7 +118,7 @@ export function Saved({ before, sent, fault, onSend, reason, lines, stored }: Pr
         </Section>
       ) : null}
       <Section title="What happened">
-        <Timeline message={message} edits={edits} audit={audit} />
+        <Timeline message={message} etag={detail.data?.etag ?? null} edits={edits} audit={audit} />
       </Section>
     </>
   )

@@ -17,7 +17,7 @@ import styles from './events.module.css'
 
 export function Channels() {
   const channels = useQuery({ ...channelsQuery, refetchInterval: useLive(15_000) })
-  const refusal = useMissingRole('sys_admin')
+  const refusal = useMissingRole('sys_admin', { ofAll: true })
   const [asked, setAsked] = useState<string | null>(null)
   const rows = channels.data ?? []
   return (

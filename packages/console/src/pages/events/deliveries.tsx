@@ -31,7 +31,7 @@ export function Deliveries() {
     ...deliveriesQuery(state === 'all' ? undefined : state),
     refetchInterval: useLive(5000),
   })
-  const refusal = useMissingRole('sys_operator')
+  const refusal = useMissingRole('sys_operator', { ofAll: true })
   const [asked, setAsked] = useState<Delivery | null>(null)
   const rows = list.data ?? []
   return (

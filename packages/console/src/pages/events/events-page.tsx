@@ -163,7 +163,7 @@ function EventRow({ event, group }: { event: FleetEvent; group: string | null })
 
 /** The title as a link to what it is about, where that is one thing. */
 function Subject({ event, children }: { event: FleetEvent; children: ReactNode }) {
-  const { run_id, group_id, dlq_topic, original_topic } = event
+  const { type, run_id, group_id, dlq_topic, original_topic } = event
   const topic = dlq_topic ?? original_topic
   if (run_id !== null)
     return (
@@ -178,6 +178,13 @@ function Subject({ event, children }: { event: FleetEvent; children: ReactNode }
       </Link>
     )
   if (topic === null) return children
+  // Until somebody reads it, it has no page of its own: it stands above the list.
+  if (type === 'topic.found')
+    return (
+      <Link to="/topics" search={{ q: topic }}>
+        {children}
+      </Link>
+    )
   return (
     <Link to="/topics/$topic" params={{ topic }} search={{}}>
       {children}

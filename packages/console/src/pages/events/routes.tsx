@@ -21,7 +21,7 @@ type Asked = { act: 'write'; route: NotificationRoute | null } | { act: 'delete'
 
 export function Routes() {
   const routes = useQuery(notificationRoutesQuery)
-  const refusal = useMissingRole('sys_admin')
+  const refusal = useMissingRole('sys_admin', { ofAll: true })
   const [asked, setAsked] = useState<Asked | null>(null)
   const rows = routes.data ?? []
   const close = () => setAsked(null)

@@ -25,12 +25,14 @@ import { useMissingRole } from '../../data/session.ts'
 import { actionWords } from '../../domain/audit/audit-words.ts'
 import { groupReport } from '../../domain/groups/group-report.ts'
 import { groupVerdict } from '../../domain/groups/group-verdict.ts'
+import { groupChoices } from '../../domain/lists/run-choices.ts'
 import { withoutState } from '../../domain/message-words.ts'
 import { statuses, totalOf } from '../../domain/states.ts'
 import { numberText, shortClass } from '../../domain/words.ts'
 import { ExportMenu } from '../messages/export-menu.tsx'
 import styles from './group.module.css'
 import { GroupMessages } from './group-messages.tsx'
+import { GroupPauses } from './group-pauses.tsx'
 import { useTriage } from './use-triage.tsx'
 
 const Facets = lazyPart(() => import('../messages/facets.tsx').then(({ Facets }) => Facets))
@@ -94,6 +96,7 @@ export function GroupPage() {
         <LastKnown query={group} />
       </PageHead>
       <ChangeFault error={triage.error} what="Not changed" />
+      <GroupPauses group={group.data} />
       <div className={styles.numbers}>
         <Strip trend={trend} tall />
         <ul>
@@ -115,22 +118,7 @@ export function GroupPage() {
             Edit this one
           </Link>
         )}
-        <Menu
-          label="More runs"
-          refusal={refusal}
-          choices={[
-            { id: 'dead', text: 'Give up…', note: 'PENDING becomes DEAD: nothing is tried again by itself' },
-            { id: 'revive', text: 'Revive…', note: 'DEAD becomes PENDING, by policy' },
-            {
-              id: 'origin',
-              text: 'Compare with originals…',
-              note: 'with the records that failed; then adopt what differs',
-            },
-            { id: 'archive', text: 'Archive…' },
-            { id: 'delete', text: 'Delete…', danger: true },
-          ]}
-          onChoose={draft}
-        />
+        <Menu label="More runs" refusal={refusal} choices={groupChoices} onChoose={draft} />
         <Menu
           label="Pause retries"
           refusal={refusal}

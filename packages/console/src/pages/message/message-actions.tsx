@@ -30,7 +30,9 @@ const ScheduleDialog = lazyPart(() => import('./message-dialogs.tsx').then(({ Sc
 export function MessageActions({ message, etag }: { message: MessageDetail; etag: string | null }) {
   const client = useQueryClient()
   const navigate = useNavigate()
-  const refusal = useMissingRole('sys_operator')
+  const role = useMissingRole('sys_operator')
+  const erased = message.erased_at === null ? null : 'it was erased: nothing of it is left to change or send'
+  const refusal = role ?? erased
   const [asked, setAsked] = useState<Ask | 'schedule' | null>(null)
   const { id, status, retryable } = message
   const settled = readingAgain(client, [
@@ -78,9 +80,11 @@ export function MessageActions({ message, etag }: { message: MessageDetail; etag
         <Button look="primary" refusal={refusal} isPending={retry.isPending} onPress={send} hint="r">
           {retry.isPending ? 'Sending …' : retryable ? 'Retry now' : 'Retry…'}
         </Button>
-        <Link to="/messages/$id/edit" params={{ id }} search={{}} className={buttonClass()}>
-          Edit
-        </Link>
+        {erased === null ? (
+          <Link to="/messages/$id/edit" params={{ id }} search={{}} className={buttonClass()}>
+            Edit
+          </Link>
+        ) : null}
         {status === 'DEAD' ? (
           <Button refusal={refusal} onPress={() => begin('revive')}>
             Revive
@@ -92,7 +96,7 @@ export function MessageActions({ message, etag }: { message: MessageDetail; etag
         )}
         <Menu
           label="More"
-          refusal={refusal}
+          refusal={role}
           choices={moreChoices(message)}
           onChoose={(choice) => {
             if (choice === 'redirect') void navigate({ to: '/runs/new', search: { kind: 'redirect', ids: id } })

@@ -200,7 +200,12 @@ export function MessagePage() {
         </div>
         <div className={styles.column}>
           <Section title="What happened">
-            <Timeline message={message} edits={edits.data ?? []} audit={audit.data ?? []} />
+            <Timeline
+              message={message}
+              etag={detail.data?.etag ?? null}
+              edits={edits.data ?? []}
+              audit={audit.data ?? []}
+            />
           </Section>
           <NewerLetters message={message} />
           <Around message={message} />

@@ -2,6 +2,7 @@
 
 import { Menu } from '../../components/controls/menu.tsx'
 import { apiBase } from '../../data/api.ts'
+import { useMissingExports } from '../../data/session.ts'
 import { printSearch } from '../../domain/addresses.ts'
 
 const formats = ['ndjson', 'csv', 'json']
@@ -10,6 +11,7 @@ export function ExportMenu({ filter }: { filter: Parameters<typeof printSearch>[
   return (
     <Menu
       label="Export"
+      refusal={useMissingExports()}
       choices={formats.map((format) => ({
         id: format,
         text: format,

@@ -2,6 +2,7 @@
 
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { Button, buttonClass } from '../../components/controls/button.tsx'
+import { Menu } from '../../components/controls/menu.tsx'
 import { Select } from '../../components/controls/select.tsx'
 import { useKeys } from '../../components/keys.ts'
 import { lazyPart } from '../../components/lazy-part.tsx'
@@ -14,6 +15,7 @@ import { useMessageWindow } from '../../data/queries/content/message-window.ts'
 import type { ListSort } from '../../data/queries/messages.ts'
 import { filterOf, printSearch, requestFilter, type Search, unknownNames } from '../../domain/addresses.ts'
 import { isPartOfAll, matchWords } from '../../domain/lists/match-total.ts'
+import { listChoices } from '../../domain/lists/run-choices.ts'
 import { totalText } from '../../domain/runs.ts'
 import { counted, listed } from '../../domain/words.ts'
 import { FilterBar } from './filter-bar.tsx'
@@ -30,13 +32,17 @@ const sorts: { id: ListSort; text: string }[] = [
   { id: 'oldest', text: 'oldest first' },
   { id: 'next_due', text: 'next due first' },
 ]
+/** What is archived is never due. */
+const archiveSorts = sorts.filter(({ id }) => id !== 'next_due')
 
 export function MessagesPage() {
   const search = route.useSearch()
   const navigate = useNavigate({ from: '/messages' })
   const now = useNow()
   const filter = filterOf(search as Search)
-  const sort = sorts.find(({ id }) => id === search.sort)?.id ?? 'newest'
+  const isArchive = filter.archived === 'true'
+  const orders = isArchive ? archiveSorts : sorts
+  const sort = orders.find(({ id }) => id === search.sort)?.id ?? 'newest'
   const { list, window: kept, known, show, refresh, total, last: lastPage } = useMessageWindow(filter, sort)
   const slow = useSlow(list.isPending)
   const [chosen, setChosen] = useChosen(printSearch(filter))
@@ -45,7 +51,6 @@ export function MessagesPage() {
     if (!list.isPlaceholderData) setChosen(ids)
   }
   const last = lastPage?.pagination
-  const isArchive = filter.archived === 'true'
   const unknown = unknownNames(search as Search)
   const allLoaded = kept.rows.every(({ id }) => chosen.has(id))
   // A draft's address says the same to whoever opens it later.
@@ -65,7 +70,7 @@ export function MessagesPage() {
               label="Order"
               hiddenLabel
               value={sort}
-              choices={sorts}
+              choices={orders}
               onChange={(to) =>
                 void navigate({ search: (old) => ({ ...old, sort: to === 'newest' ? undefined : to }) as never })
               }
@@ -146,7 +151,7 @@ export function MessagesPage() {
           onShow={(first, last) => void show(first, last)}
           chosen={chosen}
           onChoose={choose}
-          from={printSearch({ ...filter, sort: search.sort }).slice(1)}
+          from={printSearch({ ...filter, sort: sort === 'newest' ? undefined : sort }).slice(1)}
         />
       )}
       {last?.bounded === true ? (
@@ -175,35 +180,24 @@ type SelectedProps = {
   all?: string | null
 }
 
-const liveKinds = [
-  ['retry', 'Retry…'],
-  ['origin', 'Compare with originals…'],
-  ['dead', 'Give up…'],
-  ['delete', 'Delete…'],
-] as const
-const archiveKinds = [
-  ['retry', 'Retry…'],
-  ['restore', 'Restore…'],
-  ['purge', 'Purge…'],
-] as const
-
 /** What a run would touch, in words, before it is drafted. */
 function Selected({ text, isArchive, search, hash, onClear, all = null }: SelectedProps) {
+  const navigate = useNavigate()
   if (text === null) return null
+  const { first, more } = listChoices({ isArchive, areChosen: hash !== undefined })
+  const draftOf = (kind: string) =>
+    ({ to: '/runs/new', search: { ...search, kind }, ...(hash === undefined ? {} : { hash }) }) as const
   return (
     <ActionBar label="What can be done with them">
       <span className={styles.selected}>{text}:</span>
-      {(isArchive ? archiveKinds : liveKinds).map(([kind, label]) => (
-        <Link
-          key={kind}
-          to="/runs/new"
-          search={{ ...search, kind }}
-          {...(hash === undefined ? {} : { hash })}
-          className={buttonClass()}
-        >
-          {label}
+      {first.map(({ id, text }) => (
+        <Link key={id} {...draftOf(id)} className={buttonClass()}>
+          {text}
         </Link>
       ))}
+      {more.length === 0 ? null : (
+        <Menu label="More runs" choices={more} onChoose={(kind) => void navigate(draftOf(kind))} />
+      )}
       {onClear === undefined || all === null ? null : (
         <Button look="quiet" onPress={onClear}>
           {all}

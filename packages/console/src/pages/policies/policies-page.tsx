@@ -31,7 +31,7 @@ export function PoliciesPage() {
   const policies = useQuery({ ...policiesQuery, refetchInterval: useLive(15_000) })
   const topics = useQuery(knownTopicsQuery)
   const slow = useSlow(policies.isPending)
-  const refusal = useMissingRole('sys_admin')
+  const refusal = useMissingRole('sys_admin', { ofAll: true })
   const [naming, setNaming] = useState(false)
   const known = topics.data ?? []
   useListKeys()

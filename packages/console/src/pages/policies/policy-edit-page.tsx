@@ -70,7 +70,7 @@ function Editor({ pattern, stored, policies, onReload }: EditorProps) {
   const { setting } = route.useSearch()
   const navigate = useNavigate()
   const client = useQueryClient()
-  const refusal = useMissingRole('sys_admin')
+  const refusal = useMissingRole('sys_admin', { ofAll: true })
   const production = /^prod/i.test(useQuery(configQuery).data?.environment ?? '')
   const known = useQuery(knownTopicsQuery).data
   const before = useMemo(() => textsOf(stored?.policy ?? {}), [stored])

@@ -35,7 +35,7 @@ export function PolicyPage() {
 }
 
 function NoPolicy({ pattern }: { pattern: string }) {
-  const refusal = useMissingRole('sys_admin')
+  const refusal = useMissingRole('sys_admin', { ofAll: true })
   return (
     <PageHead title={pattern} back={<Link to="/policies">Policies</Link>}>
       <Verdict>Nobody has set a policy for this pattern, or your token may not see it.</Verdict>
@@ -54,7 +54,7 @@ function Whole({ found, lastKnown }: { found: PolicyWithTag; lastKnown: ReactNod
   const { policy, matches, etag } = found
   const { pattern } = policy
   const navigate = useNavigate()
-  const refusal = useMissingRole('sys_admin')
+  const refusal = useMissingRole('sys_admin', { ofAll: true })
   const [deleting, setDeleting] = useState(false)
   const edit = () => void navigate({ to: '/policies/$pattern/edit', params: { pattern }, search: {} })
   useKeys({ e: edit })

@@ -19,6 +19,7 @@ import {
   isNumberTyped,
   mustType,
   requestText,
+  roleOfKind,
   runRequest,
   startWords,
   verbOf,
@@ -43,7 +44,8 @@ export function DraftForm({ draft, hash, all, survey, onChange }: Props) {
   const [reason, setReason] = useState(hash.reason)
   const [typed, setTyped] = useState('')
   const [asked, setAsked] = useState(false)
-  const refusal = useMissingRole('sys_operator')
+  const needed = roleOfKind(draft.kind)
+  const refusal = useMissingRole(needed.role, needed)
   const config = useQuery(configQuery)
   // An installation that does not say which it is may be that of production.
   const production = config.data === undefined ? config.isError : /^prod/i.test(config.data.environment ?? '')

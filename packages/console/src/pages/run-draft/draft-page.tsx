@@ -20,6 +20,7 @@ import {
   groupOfSelection,
   readDraft,
   requestText,
+  roleOfKind,
   runRequest,
   selectionWords,
   verbOf,
@@ -39,7 +40,8 @@ export function DraftPage() {
   const [openedAt] = useState(() => new Date(serverNow()))
   const draft = readDraft(search, openedAt, hash.ids)
   const [all, setAll] = useState(false)
-  const refusal = useMissingRole('sys_operator')
+  const needed = roleOfKind(draft.kind)
+  const refusal = useMissingRole(needed.role, needed)
   const who = useQuery(meQuery)
   const group = useQuery({ ...groupQuery(search.group ?? ''), enabled: search.group !== undefined })
   // A draft from the list of a group's messages.
@@ -102,7 +104,8 @@ export function DraftPage() {
       ) : null}
       {refusal === null ? null : (
         <Notice look="plain">
-          The dry run and the start need the role sys_operator. The link can be sent to somebody who has it.
+          The dry run and the start need the role {needed.role}
+          {needed.ofAll ? ' for all topics' : ''}. The link can be sent to somebody who has it.
         </Notice>
       )}
       <div className={styles.blocks}>

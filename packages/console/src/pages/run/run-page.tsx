@@ -26,7 +26,16 @@ import { serverNow } from '../../data/server-clock.ts'
 import { useMissingRole } from '../../data/session.ts'
 import { ineligibleWords, leftAloneWords, searchOfSelection } from '../../domain/run-draft.ts'
 import { runStages, runVerdict } from '../../domain/run-verdict.ts'
-import { activeStatuses, leftWords, partsOf, progressWords, runTitle, totalText } from '../../domain/runs.ts'
+import {
+  activeStatuses,
+  leftWords,
+  partsOf,
+  progressWords,
+  runTitle,
+  totalText,
+  undoOf,
+  whyNotToggled,
+} from '../../domain/runs.ts'
 import { RateChart } from './rate-chart.tsx'
 import styles from './run.module.css'
 import { SelectionText } from './selection-text.tsx'
@@ -183,6 +192,7 @@ function RunActions({ run, active }: { run: Run; active: boolean }) {
   const { different = 0, value_lost: lost = 0 } = run.progress.origins ?? {}
   const differing = different + lost
   const again = searchOfSelection(run.selection)
+  const undo = undoOf(run)
   const mayResolve = !active && group !== undefined && run.status === 'completed'
   // While the run is active its keys are those of the bar at the bottom.
   useKeys({
@@ -197,9 +207,8 @@ function RunActions({ run, active }: { run: Run; active: boolean }) {
           <>
             <Button
               look="primary"
-              refusal={refusal}
+              refusal={refusal ?? whyNotToggled(run.status)}
               isPending={isPending}
-              isDisabled={run.status === 'cancelling'}
               onPress={toggle}
             >
               {paused ? 'Resume all the same' : 'Pause'}
@@ -232,6 +241,11 @@ function RunActions({ run, active }: { run: Run; active: boolean }) {
             Adopt what differs…
           </Link>
         ) : null}
+        {undo === null ? null : (
+          <Link to="/runs/new" search={{ kind: undo, changed_in: run.id }} className={buttonClass()}>
+            Take it back…
+          </Link>
+        )}
         {mayResolve ? (
           <Button
             look="primary"

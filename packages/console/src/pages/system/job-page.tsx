@@ -28,7 +28,7 @@ export function JobPage() {
   const jobs = useQuery({ ...cronQuery, refetchInterval: live })
   const job = jobs.data?.find((one) => one.name === name)
   const runs = useQuery({ ...cronRunsQuery(name), refetchInterval: live, enabled: job !== undefined })
-  const refusal = useMissingRole('sys_operator')
+  const refusal = useMissingRole('sys_operator', { ofAll: true })
   const slow = useSlow(jobs.isPending)
   const [asked, setAsked] = useState(false)
   const back = <Link to="/system">System</Link>

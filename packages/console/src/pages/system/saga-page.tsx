@@ -32,7 +32,7 @@ export function SagaPage() {
 
 function Whole({ saga, lastKnown }: { saga: SagaWithSteps; lastKnown: ReactNode }) {
   const client = useQueryClient()
-  const refusal = useMissingRole('sys_operator')
+  const refusal = useMissingRole('sys_operator', { ofAll: true })
   const [asked, setAsked] = useState(false)
   const cancel = useMutation({
     mutationFn: (reason: string) => cancelSaga(saga.id, reason),

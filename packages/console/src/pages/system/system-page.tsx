@@ -122,7 +122,7 @@ function Fleet({ status: { ingesters, retriers } }: { status: Status }) {
 }
 
 function Jobs({ jobs }: { jobs: readonly CronJob[] }) {
-  const refusal = useMissingRole('sys_operator')
+  const refusal = useMissingRole('sys_operator', { ofAll: true })
   const [asked, setAsked] = useState<string | null>(null)
   const now = useNow()
   return (

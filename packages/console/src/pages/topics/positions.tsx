@@ -22,7 +22,7 @@ const offsetText = /^\d{1,18}$/
 export function Positions({ topic }: { topic: string }) {
   const positions = useQuery({ ...positionsQuery(topic), refetchInterval: useLive(5000) })
   const ingesters = useStatus().data?.ingesters
-  const refusal = useMissingRole('sys_admin')
+  const refusal = useMissingRole('sys_admin', { ofAll: true })
   const [asked, setAsked] = useState<Position | null>(null)
   const rows = positions.data?.positions ?? []
   return (

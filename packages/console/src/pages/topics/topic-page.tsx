@@ -61,7 +61,7 @@ function Whole({ topic, lastKnown }: { topic: Topic; lastKnown: ReactNode }) {
     ...routesQuery(kind === 'dlq' ? { dlq_topic: name } : { original_topic: name }),
     refetchInterval: useLive(60_000),
   })
-  const admin = useMissingRole('sys_admin')
+  const admin = useMissingRole('sys_admin', { ofAll: true })
   const held = status.data?.held_topics.find(({ topic }) => topic === name)?.reason ?? null
   const clock = ingestion?.loss_clock ?? null
   const open = counts.DEAD + counts.PENDING + counts.RETRYING

@@ -7,15 +7,14 @@ import {
   ineligibility,
   isAsExpected,
   progressOf,
-  type RunKind,
   refailsTooMuch,
   remedyOf,
-  runKinds,
   stepSize,
   type TakeStep,
   waitingOf,
   workflowOf,
 } from './run.ts'
+import { type RunKind, runKinds } from './run-kinds.ts'
 
 const plain = (kind: RunKind) => ({ kind, is_forced: false })
 const counts = { taken: 0, done: 0, resolved: 0, failed: 0, failed_again: 0, withdrawn: 0, given_back: 0 }

@@ -6,13 +6,10 @@ import { originStateOf } from '../origin/origin-state.ts'
 import { isTemplate } from '../retry/fill-target.ts'
 import { type Status, statuses } from '../retry/message-state.ts'
 import type { MessageFilter } from './message-filter.ts'
+import { type RunKind, unlimitedKinds } from './run-kinds.ts'
 
 /** Why a run has ended before all of its messages. */
 export const forgottenSelection = 'an erasure took what it was asked for; it left alone what it had not taken by then'
-
-// biome-ignore format: one line
-export const runKinds = ['retry', 'redirect', 'dead', 'revive', 'delete', 'archive', 'restore', 'purge', 'edit', 'erase', 'origin'] as const
-export type RunKind = (typeof runKinds)[number]
 
 /** `cancelling`: nothing more is claimed, and the run gives back the messages that it did not send. */
 export const runStatuses = ['queued', 'running', 'paused', 'cancelling', 'completed', 'cancelled', 'failed'] as const
@@ -97,15 +94,6 @@ export function canBeForced(kind: RunKind): boolean {
 export function canPatch(kind: RunKind): boolean {
   return kind === 'edit' || isSent(kind)
 }
-
-/** Kinds that accept archived messages. A message is restored before it is sent. */
-export const archiveKinds: readonly RunKind[] = ['retry', 'redirect', 'restore', 'purge', 'erase']
-
-/** Kinds that are about the archive alone. */
-export const archiveOnlyKinds: readonly RunKind[] = ['restore', 'purge']
-
-/** They reach what the archive keeps of all topics, so only those who may see all topics may ask for them. */
-const unlimitedKinds: readonly RunKind[] = ['archive', 'purge', 'erase']
 
 /** Why somebody who is limited to the topics may not have such a run; null where they may. `scope` null: all topics. */
 export function beyondScope(

@@ -1,6 +1,6 @@
 // What has happened, and what lasts, as the other tables tell it. Each statement reads a bounded number of rows.
 
-import type { RunKind } from '../../domain/message/run.ts'
+import type { RunKind } from '../../domain/message/run-kinds.ts'
 import { touchEveryMs } from '../groups/admit-groups.ts'
 import { isRegressed } from '../groups/regressed.ts'
 import { believedLines } from '../reading/summary.ts'

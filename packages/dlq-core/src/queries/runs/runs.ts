@@ -1,6 +1,7 @@
 // dlq_runs: the bulk runs and their progress.
 
-import { forgottenSelection, type RunCounts, type RunKind, type RunStatus } from '../../domain/message/run.ts'
+import { forgottenSelection, type RunCounts, type RunStatus } from '../../domain/message/run.ts'
+import type { RunKind } from '../../domain/message/run-kinds.ts'
 import { exactTime, type TimePlace } from '../exact-time.ts'
 import type { Sql } from '../sql.ts'
 import type { TopicScope } from '../topic-scope.ts'

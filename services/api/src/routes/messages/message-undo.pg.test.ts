@@ -21,6 +21,13 @@ test('an archived message comes back as it was, once', async () => {
   expect(missing).toMatchObject({ status: 404 })
 })
 
+test('an archived message that was erased comes back, as a run brings it back', async () => {
+  const id = await insert({ status: 'DEAD', next_retry_at: null, erased_at: new Date() })
+  await archiveMessages(service.sql, { ids: [id], now: new Date() })
+  expect((await send(`POST ${path(id, '/restore')}`)).status).toBe(200)
+  expect(await readMessageRow(database.sql, id)).toMatchObject({ status: 'DEAD' })
+})
+
 describe('an archived message is changed by the ETag that it has in the archive', () => {
   const archiveOf = (id: string) => database.sql`select from dlq.dlq_messages_archive where id = ${id}`
   const archived = async () => {

@@ -39,7 +39,7 @@ export const messageUndoRoutes = [
           if (!(await getMessage(sql, { id: params.id, scope: access.topics }))) throw notFound(params.id)
           throw new ApiError('SYS_DLQ_CONFLICT', `message ${params.id} is not archived`)
         }
-        const held = await holdAsSeen(sql, asked)
+        const held = await holdAsSeen(sql, { ...asked, evenErased: true })
         await auditMessage(sql, held, { action: 'message.restore', asked, after: { status: held.status } })
         return getMessage(sql, { id: params.id, scope: access.topics })
       })

@@ -2,6 +2,7 @@
 
 import { changeProblems } from 'dlq-core/domain/message/change-value.ts'
 import { beyondScope, isSent, type RunMeans, type RunSelection } from 'dlq-core/domain/message/run.ts'
+import { adminKinds } from 'dlq-core/domain/message/run-kinds.ts'
 import { isTemplate } from 'dlq-core/domain/retry/fill-target.ts'
 import * as v from 'valibot'
 import { actAs, roleNames } from '../../access/access.ts'
@@ -150,7 +151,7 @@ export const runCreationRoutes = [
       const scope = access.topics
       // As an admin: who is one of some topics, and a writer of all, purges nothing.
       const purging = actAs(c.get('access'), 'admin')
-      const isForAdmins = kind === 'purge' || kind === 'erase'
+      const isForAdmins = adminKinds.includes(kind)
       if (isForAdmins && purging === null)
         throw new ApiError('SYS_DLQ_FORBIDDEN', `this needs the role ${roleNames.admin}`)
       if (kind === 'erase' && access.payloads !== 'full')

@@ -1,7 +1,8 @@
 // What there is to know about runs: the list, one run, its messages, and its progress as it happens.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { runKinds, runStatuses } from 'dlq-core/domain/message/run.ts'
+import { runStatuses } from 'dlq-core/domain/message/run.ts'
+import { runKinds } from 'dlq-core/domain/message/run-kinds.ts'
 import { beyondStorableText, isStorableText } from 'dlq-core/domain/record/text-for-postgres.ts'
 import { readErasingRun } from 'dlq-core/queries/erase/erase-traces.ts'
 import { verdicts } from 'dlq-core/queries/readers/verdicts.ts'

@@ -26,7 +26,7 @@ const backlogs: { id: Backlog; text: string }[] = [
 ]
 
 export function IngestDialog({ topic, onClose }: Props) {
-  const refusal = useMissingRole('sys_admin')
+  const refusal = useMissingRole('sys_admin', { ofAll: true })
   const [backlog, setBacklog] = useState<Backlog>('manual')
   const [original, setOriginal] = useState('')
   const sample = useQuery(sampleQuery(topic))

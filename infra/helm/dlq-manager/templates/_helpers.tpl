@@ -112,6 +112,14 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- $kafka = set $kafka "brokers" .Values.kafka.brokers -}}
 {{- end -}}
 {{- $_ := set $config "kafka" $kafka -}}
+{{- /* The URL says all of it, except for a component that has a Secret of its own. */ -}}
+{{- $own := list -}}
+{{- range list .Values.api .Values.ingester .Values.retrier -}}
+{{- with ((. | default dict).database | default dict).existingSecret -}}{{- $own = append $own . -}}{{- end -}}
+{{- end -}}
+{{- if and .Values.database.existingSecret .Values.database.urlKey (not $own) -}}
+{{- $_ := set $config "database" (omit ($config.database | default dict) "host" "port" "name") -}}
+{{- end -}}
 {{- if .Values.archive.cronJob.enabled -}}
 {{- $_ := set $config "cron" (mergeOverwrite ($config.cron | default dict) (dict "archive" "off")) -}}
 {{- end -}}

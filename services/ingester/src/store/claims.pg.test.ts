@@ -135,6 +135,17 @@ describe('a dead letter that names a message', () => {
     expect(await read(id)).toMatchObject({ status: 'PENDING', error_message: 'again 1' })
   })
 
+  test('that is archived, and whose attempt has failed, is a message of its own where it cannot be believed', async () => {
+    const id = await storePublished()
+    await store([refailureAt(1, { id, attempt: 1 })])
+    await publish(id)
+    await database.sql`select dlq.archive_messages(array[${id}::uuid])`
+    const letter = refailureAt(2, { id, attempt: 1 })
+    expect(await store([letter], 'other.dlq.v1')).toMatchObject({ stored: 1, reopened: 0 })
+    expect(await read(idOf(letter, 'other.dlq.v1'))).toMatchObject({ related_to: id, status: 'PENDING' })
+    expect(await rows()).toHaveLength(1)
+  })
+
   test('that is RETRYING is its failure before the attempt is recorded, and only of that attempt', async () => {
     const id = await storePublished()
     await database.sql`update dlq.dlq_messages set status = 'RETRYING', retry_count = 2 where id = ${id}`

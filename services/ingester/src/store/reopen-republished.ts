@@ -64,11 +64,13 @@ export async function reopenRepublished(
     const { redirectTopic } = deps.policyOf(claimed)
     const attempt = attempts.get(`${claim.messageId} ${claim.attempt}`)
     const verdict = judgeClaim(message, claim, { message: claimed, attempt, redirectTopic, isOpen })
+    if (verdict === 'stranger') {
+      added.push({ ...message, related_to: claim.messageId })
+      continue
+    }
+    const isCounted = () => (verdict === 'sibling' ? hasFailed(siblings, letter) : attempt?.has_failed === true)
     // Read again, after a reset of positions: what is archived stays there.
-    const isCounted = verdict === 'sibling' ? hasFailed(siblings, letter) : attempt?.has_failed
-    if (isCounted && archived.has(claim.messageId)) continue
-    if (verdict === 'stranger') added.push({ ...message, related_to: claim.messageId })
-    else believed[verdict].push(letter)
+    if (!archived.has(claim.messageId) || !isCounted()) believed[verdict].push(letter)
   }
   const fetch = (ids: readonly string[]) => lockOrRestore(sql, messages, ids)
   await fetch([...believed['re-failure'], ...believed.sibling].map(({ republished }) => republished.messageId))

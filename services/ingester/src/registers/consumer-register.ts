@@ -1,6 +1,5 @@
 // Bounds the consumer groups that the dead letters of a DLQ topic name. Behind the bound a message has none: what its
-// headers say stays there. A group that is admitted is looked up in the database
-// once; after that it costs a look into a map.
+// headers say stays there. A group that is admitted is looked up in the database once; after that it costs a look into a map.
 
 import type { DeadLetter, NewMessage } from 'dlq-core/domain/message/new-message.ts'
 import { admitConsumers, type Consumer } from 'dlq-core/queries/readers/admit-consumers.ts'

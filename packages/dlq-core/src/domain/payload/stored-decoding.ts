@@ -1,7 +1,7 @@
 // What dlq_messages keeps of the decoding of its value: enough to find the rows that wait for a schema, and to name the
 // schema in lists without reading the bytes.
 
-import { decodeHeader, readStoredHeaders } from '../record/header-json.ts'
+import { decodeHeader, isReference, readStoredHeaders } from '../record/header-json.ts'
 import { projectPayload, projectWritten } from '../record/payload-projection.ts'
 import type { Header } from '../record/record.ts'
 import type { Reading } from './read-payload.ts'
@@ -38,9 +38,6 @@ function projectionOf(json: string, decoding: Reading['decoding']): string | nul
 export function storedPayloadHeaders(stored: string | null): Header[] {
   if (stored === null) return []
   return (readStoredHeaders(stored) ?? [])
-    .filter(
-      ([name, value]) =>
-        payloadHeaders.has(name) && !(value !== null && typeof value === 'object' && 'column' in value),
-    )
+    .filter(([name, value]) => payloadHeaders.has(name) && !isReference(value))
     .map((header) => decodeHeader(header))
 }

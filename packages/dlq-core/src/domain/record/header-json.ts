@@ -142,7 +142,8 @@ function isStoredHeader(pair: unknown): pair is StoredHeader {
   return typeof value.base64 === 'string' || typeof value.column === 'string'
 }
 
-function isReference(value: StoredHeaderValue): value is { column: string } {
+/** Whether a column holds the value. */
+export function isReference(value: StoredHeaderValue): value is { column: string } {
   return typeof value === 'object' && value !== null && 'column' in value
 }
 

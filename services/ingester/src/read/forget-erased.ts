@@ -107,7 +107,7 @@ async function findMet(sql: Sql, signs: readonly Sign[]): Promise<(sign: Sign) =
     found.get(digest)?.some((erasure) => record === null || isBefore(record, erasure)) ?? false
 }
 
-/** Whether the record may be one that was erased. A key may come again later, and so may a place, in a topic made anew. A record without a time counts as old. */
+/** Whether the record may be one that was erased. A later record may have its key, and its place in a topic that was created again. One without a time counts as old. */
 function isBefore({ topic, time }: NonNullable<Sign['record']>, { topics, cutoff }: Erasure): boolean {
   if (topics !== null && !topics.includes(topic)) return false
   return time === null || time <= cutoff

@@ -144,7 +144,7 @@ test('a route whose channel has changed gathers nothing for its former one', asy
   expect(await sent()).toEqual(['all on-call begin 2', 'all other begin 2'])
 })
 
-/** Twenty failures of one group, and looks so many minutes later. */
+/** Stores twenty failures of one group, and looks after each of these numbers of minutes. */
 async function burst() {
   await addGroup('orders.dlq.v1', { agoMs: 24 * 60 * minuteMs })
   await database.sql`

@@ -64,7 +64,7 @@ export async function insertErasures(
     on conflict (digest, run_id) do nothing`
 }
 
-/** Places that erased messages were published to: what fails there is theirs, unless its topic was made anew later. */
+/** Notes where erased messages were published to. A record that fails there is theirs, unless its topic was created again later. */
 export async function insertErasedPlaces(
   sql: Sql,
   { runId, hmacKey, places }: { runId: string; hmacKey: Buffer; places: readonly RecordPlace[] },
